@@ -19,7 +19,11 @@ func adminWrites(d *deps) []*op.Operation {
 			Asked: []string{"hide a page from players", "make a page secret", "let everyone see it",
 				"only game masters may read it", "publish a hidden article", "who is allowed to read", "conceal",
 				"nobody but us who lead may see a page", "let players see a page", "players should not read this",
-				"who sees it"},
+				"who sees it",
+				"keep it from the players", "for the eyes of game masters only",
+				"make it public", "lift the secrecy of a page",
+				"who may look at it", "lock a page away",
+				"open it to everybody"},
 			Title: "Set who may see a card",
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
 				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones.",
@@ -30,8 +34,10 @@ func adminWrites(d *deps) []*op.Operation {
 			},
 		}, setCardLevel),
 		defineWrite(d, op.Spec{
-			Name:  "delete_card",
-			Asked: []string{"throw a page away", "remove an article", "get rid of an entry", "erase a page"},
+			Name: "delete_card",
+			Asked: []string{"throw a page away", "remove an article", "get rid of an entry", "erase a page",
+				"bin it", "we no longer need the page",
+				"get rid of it for good"},
 			Title: "Delete a card",
 			Doc: "Move a card and everything below it to the trash; restore_card brings them back. " +
 				"dry_run lists the cards that would be deleted. If there are cards below it, confirm must repeat the card's name.",
@@ -140,7 +146,8 @@ func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteI
 	}
 	for _, b := range below {
 		if b.Codename != "" && p.World().Settings.KeepCodenames {
-			return fault.BrokenRule("name", "%q below it has a codename, which other programs may use; remove the codename first", b.Name)
+			return fault.BrokenRule("name",
+				"%q below it has a codename, which other programs may use; remove the codename first", b.Name)
 		}
 	}
 	if len(below) == 0 || in.DryRun || in.Force || markup.KeyOf(in.Confirm) == card.Key {

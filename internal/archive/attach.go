@@ -18,8 +18,11 @@ import (
 
 func attachWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
-		Name:  "upload_attachment",
-		Asked: []string{"add a picture to a page", "store an image, map, sound or document", "illustrate an article"},
+		Name: "upload_attachment",
+		Asked: []string{"add a picture to a page", "store an image, map, sound or document",
+			"illustrate an article",
+			"keep an enclosed file", "put a portrait with the page",
+			"add a scan or a recording"},
 		Title: "Attach a file",
 		Doc: "Store a file of at most 25 MiB in a card of type File or Image. Other cards can link to it or nest it. If the card already has a file, the new file replaces it. " +
 			"The media type is detected from the bytes. Over REST, send the file as the body or in a form.",
@@ -119,7 +122,8 @@ func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 // replaceFile plans to replace the file of an existing card. A card that holds text is refused.
 func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return fault.BrokenRule("name", "%q is of type %s, whose cards contain text; attach the file to a card below it, such as %s", card.Name,
+		return fault.BrokenRule("name",
+			"%q is of type %s, whose cards contain text; attach the file to a card below it, such as %s", card.Name,
 			card.Type,
 			markup.Join(card.Name, "file"))
 	}
@@ -131,7 +135,8 @@ func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in upload
 		return err
 	}
 	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
-		return fault.BrokenRule("level", "the card already exists with level %s; change the level with set_card_level", card.Own.Level)
+		return fault.BrokenRule("level",
+			"the card already exists with level %s; change the level with set_card_level", card.Own.Level)
 	}
 	p.Target(card.ID)
 	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})

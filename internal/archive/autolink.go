@@ -20,7 +20,9 @@ func linkWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "auto_link",
 		Asked: []string{"turn names in a text into links", "which names should be linked",
-			"cross-reference an article", "make words clickable", "plain words that name other pages"},
+			"cross-reference an article", "make words clickable", "plain words that name other pages",
+			"connect the names in a text to their pages", "make references out of names",
+			"insert missing links"},
 		Title: "Link the names in a card",
 		Doc: "Find the places where a card's text names other cards without a link, and suggest links. With mode apply and dry_run false, insert them. " +
 			"Only the first occurrence of a name is linked; longer names win. Text inside links, nests, tags, headings and code is not changed, " +
@@ -158,7 +160,8 @@ func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content s
 	in linkIn) (found []linkSuggestion, looked int, err error) {
 	kind := card.TextKind()
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
-		return nil, 0, fault.BrokenRule("name", "cards of type %s have no running text in which to insert links", card.Type)
+		return nil, 0, fault.BrokenRule("name",
+			"cards of type %s have no running text in which to insert links", card.Type)
 	}
 	// Every reader of the card must be able to see the link's target; otherwise the link would
 	// reveal a name of a higher level.

@@ -18,7 +18,9 @@ func cardReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "get_card",
 		Asked: []string{"read the whole page", "show me an article's text, fields and kind", "written about it",
-			"open the entry", "tell me all about a page", "its text word for word"},
+			"open the entry", "tell me all about a page", "its text word for word",
+			"the entry say", "read it out in full",
+			"give me the article", "contents of a page"},
 		Cacheable: true,
 		Title:     "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +

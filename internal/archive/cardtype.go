@@ -17,7 +17,8 @@ func typeReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "list_types",
 			Asked: []string{"kinds of pages are there", "sorts of entries", "which categories can a page be",
-				"sorts of pages could I make"},
+				"sorts of pages could I make",
+				"sorts of entry exist", "kinds that a page may be of"},
 			Cacheable: true,
 			Title:     "List card types",
 			Doc:       "List the types that cards can have, before you create a card or filter by type.",
@@ -28,7 +29,8 @@ func typeReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_type",
 			Asked: []string{"which fields does a kind of page have", "form of a character sheet page",
-				"definition of a kind", "belongs into an entry of this sort"},
+				"definition of a kind", "belongs into an entry of this sort",
+				"which blanks does a character page have", "an entry of this kind contain"},
 			Cacheable: true,
 			Title:     "Look up a card type",
 			Doc:       "Look up one card type by name or codename: its id, its description, and the schema of its fields.",

@@ -17,7 +17,9 @@ func childReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "list_children",
 		Asked: []string{"subpages under a page", "filed below it", "parts or chapters of an entry",
-			"items that belong to a page", "belongs under it", "pages inside a page"},
+			"items that belong to a page", "belongs under it", "pages inside a page",
+			"inside a folder or book", "sections filed beneath",
+			"hangs below it"},
 		Cacheable: true,
 		Title:     "List the cards below a card",
 		Doc: "List the cards below a card: names, types and ids, without content. " +

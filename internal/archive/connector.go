@@ -21,16 +21,23 @@ func connectorReads(d *deps) []*op.Operation {
 			Name:  "search",
 			Asked: []string{"find anything by words", "look something up", "who is", "which page tells about"},
 			Title: "Search the wiki",
-			Doc: "Search the whole wiki by any words, a question or a name, also misspelt, and get ids to read with fetch, best first. " +
-				"Words in double quotes must occur together; type:Character, tag:founder, level:gm and in:\"Rent Quay\" narrow the search. " +
+			Doc: "Search the whole wiki by any words, a question or a name, also misspelt or half remembered, and " +
+				"get ids to read " +
+				"with fetch, best first: which page tells about something; who somebody is, or who makes, owns, " +
+				"guards or founded it; " +
+				"people, places, things, animals, events, stories; how many, how much, what sort. " +
+				"Words in double quotes must occur together; type:Character, tag:founder, level:gm and in:\"Rent " +
+				"Quay\" narrow the search. " +
 				"search_cards does the same with filters, pages and snippets.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "fetch",
-			Asked:    []string{"full text of one page", "read the entry"},
-			Title:    "Fetch a page of the wiki",
-			Doc:      "Fetch the full text of one page that search found, by its id. get_card does the same by name.",
+			Name:  "fetch",
+			Asked: []string{"full text of one page", "read the entry"},
+			Title: "Fetch a page of the wiki",
+			Doc: "Fetch the full text of one page that search found, by its id: everything that is written about " +
+				"it, word for word. " +
+				"get_card does the same by name.",
 			Target:   "id",
 			Examples: []op.Example{{Title: "Fetch", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, connectorFetch),

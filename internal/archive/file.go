@@ -28,7 +28,9 @@ func fileReads(d *deps) []*op.Operation {
 	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
 		Name: "get_attachment",
 		Asked: []string{"look at the picture of a page", "size and kind of an image", "open the map or document",
-			"bytes of a picture"},
+			"bytes of a picture",
+			"fetch the enclosed file", "open the picture",
+			"in the attached document"},
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 if there are at most max_bytes. " +
 			"Over REST the answer is the file itself.",

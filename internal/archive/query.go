@@ -19,7 +19,8 @@ func queryReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "run_query",
 			Asked: []string{"stored lookups of the wiki", "run a saved list", "pages by exact filters",
-				"a prepared report"},
+				"a prepared report",
+				"use the saved search", "show the report named so"},
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
 				"Filters: name (contains), content (words), prefix, not_name, type, tag, updated_since, updated_before, created_since, created_before; at least one. " +
@@ -99,7 +100,8 @@ type queryOut struct {
 func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn) (queryOut, error) {
 	if in.Query != nil {
 		if in.QueryName != "" || !in.isEmpty() {
-			return queryOut{}, fault.BadField("query", "give the filters either here or as separate fields, not both")
+			return queryOut{}, fault.BadField("query",
+				"give the filters either here or as separate fields, not both")
 		}
 		if err := in.Query.fillSelection(&in.selection); err != nil {
 			return queryOut{}, err
@@ -133,7 +135,8 @@ func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[stri
 	}
 	if markup.KeyOf(c.Type) != markup.KeyOf(canon.TypeQuery) {
 		return queryOut{},
-			fault.BadField("query_name", "%q is not a query but a card of type %s; list the queries with list_queries",
+			fault.BadField("query_name",
+				"%q is not a query but a card of type %s; list the queries with list_queries",
 				c.Name, c.Type)
 	}
 	content, err := l.Content(ctx, c)

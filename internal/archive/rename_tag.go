@@ -21,7 +21,9 @@ func tagWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "rename_tag",
 		Asked: []string{"merge two labels", "call a label something else on all pages",
-			"change a keyword everywhere", "unify categories", "use one label in place of another"},
+			"change a keyword everywhere", "unify categories", "use one label in place of another",
+			"respell a label", "the label shall read otherwise",
+			"two labels become one"},
 		Title: "Rename a tag in all cards",
 		Doc: "Replace one tag by another on every card that has it and that you may see, in one change. " +
 			"A card that has both tags keeps the new one. By default it only shows which cards would change; " +
@@ -98,7 +100,8 @@ func (in renameTagIn) planAll(ctx context.Context, p *canon.Plan) error {
 		return err
 	}
 	if len(tagged) > maxTagRenames {
-		return fault.BadField("from", "more than %d cards have this tag; rename it on a part of them at a time, with prefix",
+		return fault.BadField("from",
+			"more than %d cards have this tag; rename it on a part of them at a time, with prefix",
 			maxTagRenames)
 	}
 	for _, card := range tagged {

@@ -20,7 +20,10 @@ func searchReads(d *deps) []*op.Operation {
 		Name: "search_cards",
 		Asked: []string{"list pages of one kind", "articles edited or made since a date",
 			"look up entries by label or title start", "which pages mention these exact words", "filter the wiki",
-			"how many pages of a kind", "pages whose text has a phrase", "everything by topic", "newly made pages"},
+			"how many pages of a kind", "pages whose text has a phrase", "everything by topic", "newly made pages",
+			"which entries bear a label", "people, places or things with a certain mark",
+			"all characters, all places, all rules", "who is marked as something",
+			"count the entries of a sort", "longest, newest or oldest pages"},
 		Cacheable: true,
 		Title:     "Search cards",
 		Doc: "Find cards when you do not know the exact name, or list them by filters. q is any words, a question, or a name, also " +
@@ -213,7 +216,8 @@ func (in searchIn) checkFuzzy() error {
 	case in.CaseSensitive:
 		return fault.BadField("case_sensitive", "goes with exact words only: leave out fuzzy, or give false")
 	case in.MatchMode != "":
-		return fault.BadField("match_mode", "goes with exact words only: leave out fuzzy, or give false; quote a phrase in q")
+		return fault.BadField("match_mode",
+			"goes with exact words only: leave out fuzzy, or give false; quote a phrase in q")
 	case in.Sort != "" && in.Sort != "relevance":
 		return fault.BadField("sort", "must be relevance if fuzzy is true")
 	}

@@ -16,7 +16,8 @@ func renderReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "render_snippet",
 			Asked: []string{"page as plain text for a chat", "print an article without markup",
-				"read aloud text with inserted pages"},
+				"read aloud text with inserted pages",
+				"readable version without markup", "text ready to paste into a message"},
 			Title: "Show a card in a chat",
 			Doc: "Convert a card, or HTML, to Markdown or plain text that can be shown to a person. " +
 				"Nested cards are shown in place, as far as you may see them; [[links]] stay as written.",

@@ -21,7 +21,9 @@ func spoilerWork(d *deps) []*op.Operation {
 			Name: "spoiler_scan",
 			Asked: []string{"do public pages give away secrets", "leaks of hidden words to players",
 				"did we betray a secret anywhere", "check that nothing is spoiled",
-				"does anything public tell too much", "secret words in the open"},
+				"does anything public tell too much", "secret words in the open",
+				"could players read something that they should not", "have I given anything away",
+				"check for leaks"},
 			Title: "Scan for spoilers",
 			Doc: "Find out whether cards that players (or players' AIs) can read contain secret terms. Searches the text, fields and names of these cards. Takes the terms from one card and writes the findings, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan continues in the background: get_job returns its state.",
@@ -30,8 +32,9 @@ func spoilerWork(d *deps) []*op.Operation {
 				Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
 		defineWrite(d, op.Spec{
-			Name:   "get_job",
-			Asked:  []string{"is the long work finished", "progress of a scan", "result of work in the background"},
+			Name: "get_job",
+			Asked: []string{"is the long work finished", "progress of a scan", "result of work in the background",
+				"is it done yet", "how far is the check that I started"},
 			Title:  "Get a job",
 			Doc:    "Get the state and result of work that you started, such as a spoiler scan.",
 			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",
@@ -145,7 +148,8 @@ func checkResultsCard(c canon.Card, level access.Level) error {
 			"%q can be read by callers below the level %s; choose another card, or raise its level first", c.Name, level)
 	}
 	if c.Type != canon.TypeRichText {
-		return fault.BrokenRule("results_card", "%q is of type %s; the results card must be of type RichText", c.Name, c.Type)
+		return fault.BrokenRule("results_card",
+			"%q is of type %s; the results card must be of type RichText", c.Name, c.Type)
 	}
 	return nil
 }

@@ -21,7 +21,9 @@ func restoreWrites(d *deps) []*op.Operation {
 			Asked: []string{"bring back a deleted page", "recover from the bin",
 				"return an article to an earlier wording", "go back to how it was", "un-delete",
 				"roll back to its first state", "page back to its second wording", "get a thrown away page back",
-				"rescue from the bin"},
+				"rescue from the bin",
+				"I want the deleted page back", "reset it to it said first",
+				"bring it back from the dead", "undelete"},
 			Title: "Restore a card",
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
 				"list_trash lists the deleted cards, get_card_history the versions of a card.",
@@ -35,7 +37,9 @@ func restoreWrites(d *deps) []*op.Operation {
 			Name: "undo_change",
 			Asked: []string{"take back my last edit", "that was a mistake, reverse it", "cancel an edit",
 				"put it back as before", "take that edit back", "somebody scribbled nonsense, revert it",
-				"undo vandalism"},
+				"undo vandalism",
+				"revert somebody just did", "oops, cancel that",
+				"remove the nonsense that was just written", "reverse the last alteration"},
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
 				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make.",
@@ -167,7 +171,8 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 		if err != nil {
 			return err
 		}
-		return fault.BrokenRule("name", "%q is not in the trash; give to_version to revert to an older version", c.Name)
+		return fault.BrokenRule("name",
+			"%q is not in the trash; give to_version to revert to an older version", c.Name)
 	}
 	return fault.New(fault.NotFound,
 		"there is no card %q in the trash; list_trash lists the cards that can be restored, each with those deleted with it",

@@ -16,7 +16,9 @@ func conflictOps(d *deps) []*op.Operation {
 		defineGMRead(d, op.Spec{
 			Name: "canon_check",
 			Asked: []string{"contradictions between sources", "where do our notes disagree", "undecided disputes",
-				"inconsistencies waiting for me", "on the sources disagree", "two books say different things"},
+				"inconsistencies waiting for me", "on the sources disagree", "two books say different things",
+				"on do the sources disagree", "which statements contradict each other",
+				"not add up in our notes"},
 			Title: "Check canon conflicts",
 			Doc: "List the undecided conflicts, in which a source contradicts an authoritative entity. For the GM. Each conflict has the values with their sources. " +
 				"Only a person's decision, given to canon_resolve, ends a conflict: do not decide for them.",
@@ -26,8 +28,9 @@ func conflictOps(d *deps) []*op.Operation {
 			},
 		}, canonCheck),
 		defineWrite(d, op.Spec{
-			Name:  "canon_acknowledge",
-			Asked: []string{"seen that contradiction, decide later", "put a dispute aside"},
+			Name: "canon_acknowledge",
+			Asked: []string{"seen that contradiction, decide later", "put a dispute aside",
+				"I know of this contradiction, leave it for now"},
 			Title: "Acknowledge a canon conflict",
 			Doc:   "Mark a conflict as seen, for a later decision. For the GM.",
 			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id",
@@ -40,7 +43,8 @@ func conflictOps(d *deps) []*op.Operation {
 			Name: "canon_resolve",
 			Asked: []string{"settle a contradiction", "which of the two values is right",
 				"decide a dispute between sources", "keep the old one or take the new one",
-				"the first source is right, let it stand", "which source wins"},
+				"the first source is right, let it stand", "which source wins",
+				"the older source is right", "make up my mind about a contradiction"},
 			Title: "Resolve a canon conflict",
 			Doc: "Apply the GM's decision on a conflict: keep the entity's value, replace it with a claimed value, or merge both into a new one. For the GM. " +
 				"Rejected values are kept in the conflict as SUPERSEDED.",

@@ -16,7 +16,8 @@ func campaignOps(d *deps) []*op.Operation {
 		op.Define(op.Spec{
 			Name: "campaign_list",
 			Asked: []string{"which tables do I play at", "my games and my part in them", "rules are we using",
-				"which adventure am I in", "am I player or master"},
+				"which adventure am I in", "am I player or master",
+				"which campaigns am I part of", "we play here"},
 			Title:    "List campaigns",
 			Doc:      "List your campaigns with their game systems and your role in each: player or GM. Start here.",
 			Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
@@ -26,7 +27,8 @@ func campaignOps(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "campaign_get",
 			Asked: []string{"summary of our table", "how many people, places and evenings are recorded",
-				"the story about", "how many people and things does our story have"},
+				"the story about", "how many people and things does our story have",
+				"our campaign about", "numbers of our campaign"},
 			Title:    "Read a campaign",
 			Doc:      "Get the description of a campaign, and the number of its entities, relationships, sessions and timeline events that you may see.",
 			Route:    "GET /api/campaigns/{campaign_id}",

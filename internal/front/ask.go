@@ -34,9 +34,12 @@ type pageFound struct {
 func (f *Front) askOp() *op.Operation {
 	return define(op.Spec{
 		Name: "ask_canon", Title: "What the canon says", Effect: access.Read,
-		Doc: "Check whether a statement is true in this world, or get the answer to a question, before you say it: the " +
-			"facts and pages that speak of it, with sources. " +
-			"It finds evidence and leaves the verdict to you.",
+		Doc: "Check whether a statement is true in this world, or get the answer to a question of fact, before " +
+			"you say it: " +
+			"who, what, why, how many, how much, how old, how far, what it costs, what a law, custom or legend " +
+			"says, where it is " +
+			"written. Gives the facts and pages that speak of it, with sources to quote; " +
+			"it finds evidence and leaves the verdict, right or wrong, to you.",
 		Examples: []op.Example{{Title: "A claim", Input: `{"claim": "The rent of Lendwater is paid to the sea."}`}},
 	}, f.ask)
 }
@@ -53,24 +56,28 @@ func (f *Front) ask(ctx context.Context, c *op.Call, in askIn) (out askOut, err 
 		return out, err
 	}
 	for _, x := range facts.Items {
-		out.Facts = append(out.Facts, factFound{x.ID, x.Type, x.Snippet})
+		text, err := f.readPassage(ctx, c, ":"+x.ID, in.Claim, x.Snippet)
+		if err != nil {
+			return out, err
+		}
+		out.Facts = append(out.Facts, factFound{x.ID, x.Type, text})
 	}
 	pages, err := invoke[struct {
-		Results []struct {
-			pageFound
-			Snippet string `json:"snippet"`
-		} `json:"results"`
+		Results []pageFound `json:"results"`
 	}](ctx, f, c, "search", args{"query": in.Claim})
 	if err != nil {
 		return out, err
 	}
 	for _, p := range pages.Results[:min(len(pages.Results), in.Limit)] {
-		p.pageFound.Text = cutSentence(p.Text+p.Snippet, 300)
-		out.Pages = append(out.Pages, p.pageFound)
+		if p.Text, err = f.readPassage(ctx, c, p.ID, in.Claim, ""); err != nil {
+			return out, err
+		}
+		out.Pages = append(out.Pages, p)
 	}
 	out.Note = "Found, not judged: compare the claim with these sources. Read one whole with fetch."
 	if len(out.Facts)+len(out.Pages) == 0 {
-		out.Note = "Nothing that you may see speaks of it. The canon neither confirms nor denies it; try other words with " +
+		out.Note = "Nothing that you may see speaks of it. The canon neither confirms nor denies it; try other " +
+			"words with " +
 			"search."
 	}
 	return out, nil

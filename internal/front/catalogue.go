@@ -2,7 +2,6 @@ package front
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,22 +11,29 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/meaning"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/stem"
 )
 
 // catalogue holds the words of operations. The zero value is ready for use.
 type catalogue struct{ entries sync.Map } // *op.Operation -> *entry
 
-// entry holds the stems of an operation's texts with their weights, and the phrases that tell what it
-// is for.
+// entry holds the words of an operation's texts, and the phrases that tell what it is for.
 type entry struct {
-	weights map[string]float64
+	words   []word
 	phrases []phrase
+}
+
+// word is a word of an operation. Its weight depends on the text that it is in.
+type word struct {
+	text, stem string
+	weight     float64
+	vector     meaning.Vector
 }
 
 type phrase struct {
 	text   string
-	stems  []string
+	words  []word
 	vector meaning.Vector
 }
 
@@ -36,97 +42,173 @@ type hit struct {
 	o     *op.Operation
 	asked string // the phrase of Spec.Asked that is nearest to the words; "" if another text is nearer
 	score float64
+	known float64 // the share of the asked words that the operation has or is near to, by their rarity
+	close float64 // closeness of the phrase that is nearest in meaning
 }
 
 // The parts of a score. lengthPart is the part of a word's score that depends on the number of words
 // of an operation, as b of BM25: a long description shares words by chance. The best operation by
-// words has the score 1 for them. synonymPart is the weight of a word that WordNet gives for an asked
-// one. Tuned on the development tasks of judgetest.
+// words has the score 1 for them. The second nearest phrase counts by secondPart. synonymPart is how
+// near a word is that WordNet gives for an asked one; of word vectors, angles with a cosine below
+// minCosine tell nothing. Tuned on half of the phrases of all operations, each left out of the
+// catalogue while it was asked for.
 const (
 	lengthPart  = 0.3
 	synonymPart = 0.2
-	phrasePart  = 0.6
-	meaningPart = 1.6
+	minCosine   = 0.4
+	phrasePart  = 1.6
+	meaningPart = 0.8
+	secondPart  = 0.3
 	readPart    = 0.15 // for an operation that reads and a question, and for another and an order
 )
 
-// minMeaning is the closeness of a phrase that finds an operation without any common word.
-const minMeaning = 0.6
+// An operation is found that knows minShare of a text, or has a phrase as close as minMeaning.
+const (
+	minShare   = 0.1
+	minMeaning = 0.6
+)
 
 // rank returns the operations that fit a text, best first: by words, each of which counts the more,
-// the fewer operations have it, and by the phrase that is nearest in words and meaning. The name of
+// the fewer operations have it, and by the phrases that are nearest in words and meaning. The name of
 // an operation finds it first.
 func (k *catalogue) rank(all []*op.Operation, text string) []hit {
 	entries, in, mean := make([]*entry, len(all)), map[string]int{}, 0.0
 	for i, o := range all {
 		entries[i] = k.entryOf(o)
-		for w := range entries[i].weights {
-			in[w]++
+		for _, s := range stemsOf(entries[i].words) {
+			in[s]++
 		}
-		mean += float64(len(entries[i].weights)) / float64(len(all))
+		mean += float64(len(entries[i].words)) / float64(len(all))
 	}
-	rarity := func(w string) float64 { return math.Log(1 + float64(len(all))/float64(max(in[w], 1))) }
-	asked := askedStems(text)
-	order := slices.Sorted(maps.Keys(asked)) // sums are the same in every run
-	vector := meaning.VectorOf(text, nil)
-	var hits []hit
-	best := 0.0
-	byWords := make([]float64, len(all))
+	rarity := func(stem string) float64 { return math.Log(1 + float64(len(all))/float64(max(in[stem], 1))) }
+	q := newQuery(text, rarity)
+	hits := make([]hit, len(all))
+	byWords, best := make([]float64, len(all)), 0.0
 	for i, e := range entries {
-		for _, w := range order {
-			byWords[i] += asked[w] * e.weights[w] * rarity(w)
-		}
-		byWords[i] /= 1 - lengthPart + lengthPart*float64(len(e.weights))/mean
+		hits[i].o = all[i]
+		byWords[i], hits[i].known = q.match(e.words)
+		byWords[i] /= 1 - lengthPart + lengthPart*float64(len(e.words))/mean
 		best = max(best, byWords[i])
 	}
-	for i, o := range all {
-		h := hit{o: o, score: byWords[i] / max(best, 1)}
-		near, closeness := 0.0, 0.0
+	question := isQuestion(text)
+	for i := range hits {
+		h := &hits[i]
+		h.score = byWords[i] / max(best, 1)
+		nearest, second := 0.0, 0.0
 		for _, p := range entries[i].phrases {
-			c := float64(vector.Dot(p.vector))
-			fit := phrasePart*p.share(asked, rarity) + meaningPart*max(c, 0)
-			if fit > near {
-				near, closeness, h.asked = fit, c, ""
-				if slices.Contains(o.Asked, p.text) {
-					h.asked = p.text
-				}
+			closeness := max(float64(q.vector.Dot(p.vector)), 0)
+			h.close = max(h.close, closeness)
+			fit := phrasePart*q.overlap(p.words, rarity) + meaningPart*closeness
+			if fit <= nearest {
+				second = max(second, fit)
+				continue
+			}
+			nearest, second, h.asked = fit, nearest, ""
+			if slices.Contains(h.o.Asked, p.text) {
+				h.asked = p.text
 			}
 		}
-		switch {
-		case plain(o.Name) == plain(text):
-			h.score = math.MaxFloat64
-		case h.score == 0 && closeness < minMeaning:
-			continue
+		h.score += nearest + secondPart*second
+		if (h.o.Effect == access.Read) == question {
+			h.score += readPart
 		}
-		if (o.Effect == access.Read) == isQuestion(text) {
-			near += readPart
+		if plain(h.o.Name) == plain(text) {
+			h.score, h.known = math.MaxFloat64, 1
 		}
-		h.score += near
-		hits = append(hits, h)
 	}
+	hits = slicesx.Filter(hits, func(h hit) bool { return h.known >= minShare || h.close >= minMeaning })
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	return hits
 }
 
-// share returns the part of a phrase that has been asked for, by the rarity of its words.
-func (p phrase) share(asked map[string]float64, rarity func(string) float64) float64 {
-	common, all := 0.0, 1.0
-	for _, w := range p.stems {
-		common += asked[w] * rarity(w)
-		all += rarity(w)
+// query is a text that operations are compared with.
+type query struct {
+	words    []word // their weight is their rarity
+	synonyms []map[string]bool
+	vector   meaning.Vector
+	near     []map[string]float64 // nearness of each word to words of operations, as far as it was computed
+}
+
+func newQuery(text string, rarity func(stem string) float64) *query {
+	q := &query{words: wordsOf(text, 1), vector: meaning.VectorOf(text, nil)}
+	for i, w := range q.words {
+		q.words[i].weight = rarity(w.stem)
+		synonyms := map[string]bool{}
+		for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
+			for _, near := range meaning.Synonyms(w.text, part) {
+				synonyms[stem.Of("en", near)] = true
+			}
+		}
+		q.synonyms, q.near = append(q.synonyms, synonyms), append(q.near, map[string]float64{})
 	}
-	return common / all
+	return q
+}
+
+// nearness returns how near the word i is to a word of an operation: 1 for forms of the same word.
+func (q *query) nearness(i int, w *word) float64 {
+	if w.stem == q.words[i].stem {
+		return 1
+	}
+	if n, ok := q.near[i][w.text]; ok {
+		return n
+	}
+	n := max(0, (float64(q.words[i].vector.Dot(w.vector))-minCosine)/(1-minCosine))
+	if q.synonyms[i][w.stem] {
+		n = max(n, synonymPart)
+	}
+	q.near[i][w.text] = n
+	return n
+}
+
+// match returns the sum of the query's words in an operation's, and the share of the query that they
+// are.
+func (q *query) match(words []word) (sum, known float64) {
+	all := 0.0
+	for i := range q.words {
+		best, nearest := 0.0, 0.0
+		for j := range words {
+			n := q.nearness(i, &words[j])
+			best, nearest = max(best, n*words[j].weight), max(nearest, n)
+		}
+		sum += q.words[i].weight * best
+		known += q.words[i].weight * nearest
+		all += q.words[i].weight
+	}
+	return sum, known / max(all, 1)
+}
+
+// overlap returns the part of the query that is in a phrase, and the part of the phrase that is in the
+// query, in the mean, by the rarity of their words.
+func (q *query) overlap(words []word, rarity func(stem string) float64) float64 {
+	inPhrase, allAsked, inQuery, allWords := 0.0, 1.0, 0.0, 1.0
+	found := make([]float64, len(words))
+	for i := range q.words {
+		best := 0.0
+		for j := range words {
+			n := q.nearness(i, &words[j])
+			best, found[j] = max(best, n), max(found[j], n)
+		}
+		inPhrase += q.words[i].weight * best
+		allAsked += q.words[i].weight
+	}
+	for j, w := range words {
+		r := rarity(w.stem)
+		inQuery += r * found[j]
+		allWords += r
+	}
+	return (inPhrase/allAsked + inQuery/allWords) / 2
 }
 
 // isQuestion reports whether a text asks for knowledge: it begins with a word of grammar or has a
-// question mark, as in "who is there".
+// question mark, as in "who is there". "Have her walk" and "do it" are orders.
 func isQuestion(text string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " ")
 	return strings.Contains(text, "?") || slices.Contains(questionWords, first)
 }
 
-var questionWords = []string{"who", "whom", "whose", "what", "which", "where", "when", "why", "how", "is", "are", "was",
-	"were", "has", "have", "had", "do", "does", "did"}
+var questionWords = []string{"who", "whom", "whose", "what", "which", "where", "when", "why", "how", "is", "are",
+	"was",
+	"were", "has", "had", "does", "did"}
 
 // plain returns a name without separators and case.
 func plain(name string) string {
@@ -139,10 +221,15 @@ func (k *catalogue) entryOf(o *op.Operation) *entry {
 	if e, ok := k.entries.Load(o); ok {
 		return e.(*entry)
 	}
-	e := &entry{weights: map[string]float64{}}
+	e := &entry{}
 	add := func(text string, weight float64) {
-		for _, w := range stems(text) {
-			e.weights[w] = max(e.weights[w], weight)
+		for _, w := range wordsOf(text, weight) {
+			at := slices.IndexFunc(e.words, func(have word) bool { return have.text == w.text })
+			if at < 0 {
+				e.words = append(e.words, w)
+				continue
+			}
+			e.words[at].weight = max(e.words[at].weight, weight)
 		}
 	}
 	first, rest, _ := strings.Cut(o.Doc, ". ")
@@ -152,47 +239,35 @@ func (k *catalogue) entryOf(o *op.Operation) *entry {
 	add(rest, 1)
 	for _, text := range append([]string{o.Title, first}, o.Asked...) {
 		add(text, 2)
-		e.phrases = append(e.phrases, phrase{text, stems(text), meaning.VectorOf(text, nil)})
+		e.phrases = append(e.phrases, phrase{text, wordsOf(text, 1), meaning.VectorOf(text, nil)})
 	}
-	for name, p := range o.In.Properties {
+	for _, name := range o.In.PropertyOrder {
 		add(name, 1)
-		add(p.Description, 0.5)
+		add(o.In.Properties[name].Description, 0.5)
 	}
 	k.entries.Store(o, e)
 	return e
 }
 
-// askedStems returns the stems of the words of a text, with the weight 1, and of their synonyms.
-func askedStems(text string) map[string]float64 {
-	asked := map[string]float64{}
+// wordsOf returns the words of a text that carry meaning, each once.
+func wordsOf(text string, weight float64) (list []word) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), isSeparator) {
-		if meaning.IsFunctionWord(w) {
+		if len(w) < 2 || meaning.IsFunctionWord(w) ||
+			slices.ContainsFunc(list, func(have word) bool { return have.text == w }) {
 			continue
 		}
-		for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
-			for _, near := range meaning.Synonyms(w, part) {
-				for _, s := range stems(near) {
-					asked[s] = synonymPart
-				}
-			}
-		}
+		list = append(list, word{w, stem.Of("en", w), weight, meaning.VectorOf(w, nil)})
 	}
-	for _, s := range stems(text) {
-		asked[s] = 1
-	}
-	return asked
+	return list
 }
 
 func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// stems returns the stems of the words of a text, each once.
-func stems(text string) (list []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), isSeparator) {
-		if len(w) < 2 || meaning.IsFunctionWord(w) {
-			continue
-		}
-		if s := stem.Of("english", w); !slices.Contains(list, s) {
-			list = append(list, s)
+// stemsOf returns the stems of words, each once.
+func stemsOf(words []word) (list []string) {
+	for _, w := range words {
+		if !slices.Contains(list, w.stem) {
+			list = append(list, w.stem)
 		}
 	}
 	return list

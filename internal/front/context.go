@@ -48,8 +48,12 @@ type exit struct {
 func (f *Front) contextOp() *op.Operation {
 	return define(op.Spec{
 		Name: "context", Title: "The scene for a narrator", Effect: access.Read,
-		Doc: "Get all that a narrator needs to describe a scene: the place, its weather, light and mood, the ways out, who and what is " +
-			"there, and what just happened; or the surroundings and belongings of a player. " +
+		Doc: "Get all that a narrator needs to describe a scene: what a place looks, sounds and smells like, its " +
+			"weather, light and " +
+			"mood (rain, fog, wind, warm or cold, day or night), the exits, doors and ways out and where they lead, " +
+			"who and what is there, and what just happened; or where a player stands, and the surroundings, " +
+			"belongings and " +
+			"bag of that hero. " +
 			"Its contextRef goes with propose.",
 		Examples: []op.Example{{Title: "A place", Input: `{"place": "Rent Quay"}`}, {Title: "Where players begin",
 			Input: `{}`}},

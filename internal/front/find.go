@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 type findIn struct {
@@ -33,6 +34,10 @@ type operationFound struct {
 	Example   string   `json:"example,omitzero"`
 }
 
+// minKnown is the share of a question that an operation must know. A question of whose words no
+// operation knows more is about the world and not about its tools: it is for a search.
+const minKnown = 0.38
+
 // The doors to operations, and the names of the tools that open them.
 const (
 	callTool   = "call_operation"
@@ -46,10 +51,12 @@ func (f *Front) findOp() *op.Operation {
 		Name: findTool, Title: "Find an operation", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		TextOnly: true,
 		Doc: "Find any other operation by what it does, with its arguments and the tool that calls it. " +
-			"There are more than a hundred: tags, labels and secrecy, trash and undo, bulk edits, queries, renaming, files, " +
+			"There are more than a hundred: tags, labels and secrecy, trash and undo, bulk edits, queries, " +
+			"renaming, files, " +
 			"spoilers; game sessions, what players know, revealing secrets, contradictions, factions and calendars; " +
 			"weather, time, players and their commands; " +
-			"review of proposals; plans, 3D scenes, terrain, textures and renders in Blender and Godot; games of social " +
+			"review of proposals; plans, 3D scenes, terrain, textures and renders in Blender and Godot; games of " +
+			"social " +
 			"deduction; backups and costs.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"words": "reveal a secret to the players"}`}},
 	}, f.find)
@@ -59,6 +66,9 @@ func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err
 	caller := c.Grant.Caller()
 	all := f.reachable(caller)
 	found := f.words.rank(all, in.Words)
+	if isQuestion(in.Words) {
+		found = slicesx.Filter(found, func(h hit) bool { return h.known >= minKnown })
+	}
 	found = found[:min(len(found), in.Limit)]
 	out.Operations = []operationFound{}
 	for _, h := range found {
@@ -73,7 +83,9 @@ func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err
 				sets = append(sets, s.Name+": "+s.Doc)
 			}
 		}
-		out.Note = "No operation that you may use fits these words. The sets are\n" + strings.Join(sets, "\n")
+		out.Note = "No operation that you may use fits these words. A question about the world itself is for " +
+			"search or " +
+			"ask_canon; else ask in other words. The sets are\n" + strings.Join(sets, "\n")
 	}
 	return out, nil
 }

@@ -83,6 +83,50 @@ func TestWriteCreatesAndChanges(t *testing.T) {
 	}
 }
 
+// Labels are added to those that a page has, each once.
+func TestWriteAddsLabels(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleUser, nil)
+	for _, row := range []struct{ input, did, tags string }{
+		{`{"name": "Quay", "labels": ["wet"]}`, "changed", "wet"},
+		{`{"name": "Quay", "label": ["cold", "Wet"]}`, "changed", "wet cold"},
+		{`{"name": "Quay", "tags": ["cold"]}`, "unchanged", "wet cold"},
+		{`{"name": "Quay", "labels": ["grey"], "dry_run": true}`, "would be changed", "wet cold"},
+		{`{"name": "Sluice", "content": "A gate.", "labels": ["wet", "iron"]}`, "created", "wet iron"},
+	} {
+		out := s.ask(c, "write", row.input)
+		if out["did"] != row.did {
+			t.Errorf("%s: %v, want %s", row.input, out["did"], row.did)
+		}
+		got := fmt.Sprint(s.ask(c, "call_operation", `{"operation": "get_tags", "arguments": {"name": "`+
+			out["name"].(string)+`"}}`))
+		for _, tag := range strings.Fields(row.tags) {
+			if !strings.Contains(got, "name:"+tag) {
+				t.Errorf("%s: the tags are %s, without %s", row.input, got, tag)
+			}
+		}
+		if strings.Contains(got, "grey") {
+			t.Errorf("%s: a dry run added a label: %s", row.input, got)
+		}
+	}
+	s.refused(c, "write", `{"name": "Quay", "labels": ["x"], "append": "More."}`, fault.Invalid, "call of their own")
+}
+
+// A question of which no operation knows the words is about the world.
+func TestFindOperationLeavesQuestionsAboutTheWorld(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleUser, nil)
+	got := fmt.Sprint(s.ask(c, "find_operation", `{"words": "Who sold the miller seven grey geese?"}`))
+	if !strings.Contains(got, "ask_canon") || !strings.Contains(got, "operations:[]") {
+		t.Errorf("a question about the world finds %s", got)
+	}
+	if got := fmt.Sprint(s.ask(c, "find_operation", `{"words": "Who changed a card?"}`)); !strings.Contains(got, "get_card_history") {
+		t.Errorf("a question about the wiki finds %s", got)
+	}
+}
+
 func TestDoorsOpenWhatTheCallerMayUse(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -223,7 +267,8 @@ func TestRoll(t *testing.T) {
 			t.Errorf("%s: %v, want %v", dice, got, want)
 		}
 	}
-	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+", "--2",
+	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+",
+		"--2",
 		"2d6k", "²d6"} {
 		s.refused(c, "roll", fmt.Sprintf(`{"dice": %q}`, dice), fault.Invalid, "dice")
 	}

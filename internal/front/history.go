@@ -54,8 +54,12 @@ const textLimit = 8000
 func (f *Front) historyOp() *op.Operation {
 	return define(op.Spec{
 		Name: "history", Title: "What changed", Effect: access.Read, Target: "name",
-		Doc: "See who edited a page and when, read an older revision, or show the difference between two. " +
-			"Without a name: the latest edits of the world, with the ids that undo_change takes.",
+		Doc: "See who wrote, edited or last touched a page and when, how often it was changed, read an older " +
+			"revision, its " +
+			"first or former wording, or show the difference between two: what was added, removed or altered. " +
+			"Without a name: the latest edits of the whole world, today, yesterday or this week, and by whom, " +
+			"with the ids " +
+			"that undo_change takes.",
 		Examples: []op.Example{{Title: "A card's versions", Input: `{"name": "Rent Quay"}`},
 			{Title: "The latest changes", Input: `{}`}},
 	}, f.history)

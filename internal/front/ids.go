@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 // maxNames bounds the names in the arguments of a call that are looked up.
@@ -52,7 +53,7 @@ func (l *idLookup) replace(ctx context.Context, v any, isID bool) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name := range v {
-			one, err := l.replace(ctx, v[name], takesID(name))
+			one, err := l.replaceMember(ctx, name, v[name])
 			if err != nil {
 				return nil, err
 			}
@@ -63,6 +64,53 @@ func (l *idLookup) replace(ctx context.Context, v any, isID bool) (any, error) {
 	return v, nil
 }
 
+// replaceMember is replace for the member of an object.
+func (l *idLookup) replaceMember(ctx context.Context, name string, v any) (any, error) {
+	if text, ok := v.(string); ok && name == "proposalId" {
+		return l.findProposal(ctx, text)
+	}
+	return l.replace(ctx, v, takesID(name))
+}
+
+// findProposal returns the id of the proposal about a card: of the only one that waits, or else of the
+// latest. Any other text is returned unchanged.
+func (l *idLookup) findProposal(ctx context.Context, card string) (string, error) {
+	if card == "" || uuid.Validate(card) == nil {
+		return card, nil
+	}
+	if l.names++; l.names > maxNames {
+		return "", tooManyNames()
+	}
+	type proposal struct {
+		ID     string `json:"proposalId"`
+		Status string `json:"status"`
+		What   string `json:"what"`
+	}
+	list, err := invoke[struct {
+		Proposals []proposal `json:"proposals"`
+	}](ctx, l.f, l.call, "list-proposals", args{"limit": 100})
+	if err != nil {
+		return "", err
+	}
+	about := slicesx.Filter(list.Proposals, func(p proposal) bool { return plain(p.What) == plain(card) })
+	waiting := slicesx.Filter(about, func(p proposal) bool { return p.Status == "pending_review" })
+	switch {
+	case len(waiting) > 1:
+		ids := slicesx.Map(waiting, func(p proposal) string { return p.ID })
+		return "", fault.BadField("proposalId",
+			"%d proposals about %q wait; give the id of one: %s", len(ids), card, joinWords(ids))
+	case len(waiting) == 1:
+		return waiting[0].ID, nil
+	case len(about) > 0:
+		return about[0].ID, nil
+	}
+	return card, nil
+}
+
+func tooManyNames() error {
+	return fault.BadField("arguments", "hold more than %d names in the place of ids; give ids", maxNames)
+}
+
 // find returns the id of the card with a name, and any other text unchanged: it may be a codename, and
 // the operation answers.
 func (l *idLookup) find(ctx context.Context, name string) (string, error) {
@@ -70,7 +118,7 @@ func (l *idLookup) find(ctx context.Context, name string) (string, error) {
 		return name, nil
 	}
 	if l.names++; l.names > maxNames {
-		return "", fault.BadField("arguments", "hold more than %d names in the place of ids; give ids", maxNames)
+		return "", tooManyNames()
 	}
 	card, err := l.f.findCard(ctx, l.call, name)
 	switch {

@@ -36,8 +36,10 @@ type suggestion struct {
 func (f *Front) linkOp() *op.Operation {
 	return define(op.Spec{
 		Name: "link", Title: "Connect two things", Effect: access.Write, Target: "from",
-		Doc: "Connect one thing of the world with another: how two people or factions are related, or a reference in " +
-			"a page's text. With from alone: turn the names of other pages that a page mentions in plain words into " +
+		Doc: "Connect one thing of the world with another: how two people or factions are related (ally, enemy, " +
+			"kin, married, " +
+			"owes, works for, hates), or a reference, a cross-reference in a page's text. " +
+			"With from alone: turn the names of other pages that a page mentions in plain words into clickable " +
 			"links " +
 			"(game masters; others get suggestions).",
 		Examples: []op.Example{{Title: "Suggestions", Input: `{"from": "Rent Quay", "dry_run": true}`}},

@@ -22,7 +22,8 @@ func (f *Front) openOp() *op.Operation {
 	return op.Define(op.Spec{
 		Name: openTool, Title: "Add a surface's tools", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		TextOnly: true, NeedsList: true,
-		Doc: "Add all tools of a surface to this session's list, also those that delete. Only if your client reloads " +
+		Doc: "Add all tools of a surface to this session's list, also those that delete. Only if your client " +
+			"reloads " +
 			"a changed list; otherwise use find_operation.",
 		Examples: []op.Example{{Title: "The studio", Input: `{"set": "studio"}`}},
 	}, f.open)

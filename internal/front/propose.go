@@ -35,8 +35,12 @@ type proposed struct {
 func (f *Front) proposeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "propose", Title: "Propose something", Effect: access.Propose,
-		Doc: "Suggest something that the world's rules, and where needed a person, accept or reject: a sound or smell of " +
-			"a place, what a character says, a quest, an event, what a player does, or any edit that you may not make yourself.",
+		Doc: "Suggest something, hand it in or offer it, so that the world's rules, and where needed a person in " +
+			"charge, decide: " +
+			"accept or refuse it before anybody sees it. A sound, smell, mood or other impression of " +
+			"a place, a line that a character says to a player, a quest or errand with its reward, an event, what " +
+			"a player does, or " +
+			"any edit or correction of a page that you would like and may not make yourself.",
 		Examples: []op.Example{{Title: "A sound",
 			Input: `{"kind": "ambience", "details": {"locationId": "Rent Quay", "layerType": "ambient", "text": "Ropes creak."}}`}},
 	}, f.propose)

@@ -25,7 +25,9 @@ type rollOut struct {
 func (f *Front) rollOp() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "roll", Title: "Roll dice", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true, TextOnly: true,
-		Doc:      "Throw dice, or draw a random number, for a check, damage, initiative or luck.",
+		Doc: "Roll or throw dice, toss a coin (d2), or draw a random number by chance, with a bonus or malus, " +
+			"advantage or " +
+			"disadvantage, for a check, an attack, damage, a saving throw, initiative or luck.",
 		Examples: []op.Example{{Title: "Two dice and a bonus", Input: `{"dice": "2d6+3"}`}},
 	}, f.roll)
 }

@@ -28,7 +28,9 @@ type uploadOut struct {
 func (f *Front) uploadOp() *op.Operation {
 	return define(op.Spec{
 		Name: "upload", Title: "Add a file or picture", Effect: access.Write, Target: "name",
-		Doc: "Attach a picture, map, sound or other file of at most 25 MiB to a page; other pages can show it.",
+		Doc: "Attach, store or keep a picture, photo, portrait, map, sound, document or other file of at most 25 " +
+			"MiB on a new or " +
+			"existing page; other pages can show it.",
 		Examples: []op.Example{{Title: "A text",
 			Input: `{"name": "Tide table", "data": "SGlnaCB3YXRlciBhdCBub29uLg==", "filename": "tides.txt"}`}},
 	}, f.upload)

@@ -3,6 +3,8 @@ package front
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -10,6 +12,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 type writeIn struct {
@@ -19,6 +22,7 @@ type writeIn struct {
 	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Old words on the page, exactly as they are, to change."`
 	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"New words in place of find."`
 	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Kind of page, such as Character."`
+	Labels  []string        `json:"labels,omitzero" maxitems:"20" minlen:"1" maxlen:"255" alias:"tags,label,tag" jsonschema:"Labels (tags) to add to those that the page has."`
 	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
 	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of a whole card, from call_operation get_card with full."`
@@ -40,9 +44,11 @@ type writeOut struct {
 func (f *Front) writeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
-		Doc: "Create a page, such as a character, place or note, or edit one and leave the rest as it is: " +
-			"add a sentence, find and replace words, " +
-			"set fields, or give the whole text. " +
+		Doc: "Create a page, such as a character, place, item, rule or note, or edit one and leave the rest as it " +
+			"is: " +
+			"add or append a sentence or paragraph at the end, write it down, correct, fix or replace words, " +
+			"change it to read otherwise, put a label or tag on it, set or remove fields and its kind, or give " +
+			"the whole text. " +
 			"dry_run shows the change and makes none; history shows it later.",
 		Examples: []op.Example{{Title: "Add a sentence",
 			Input: `{"name": "Rent Quay", "append": "The nets are dry.", "dry_run": true}`}},
@@ -77,8 +83,9 @@ func (in writeIn) patch() (args, error) {
 	}
 	switch {
 	case ways > 1:
-		return nil, fault.BadField("content", "give one of content, append, or find with replace; for example {\"name\": "+
-			"\"Rent Quay\", \"append\": \"The nets are dry.\"}")
+		return nil, fault.BadField("content",
+			"give one of content, append, or find with replace; for example {\"name\": "+
+				"\"Rent Quay\", \"append\": \"The nets are dry.\"}")
 	case (in.Find != "") != (in.Replace != nil):
 		return nil, fault.BadField("find", "and replace go together; replace \"\" removes the text")
 	case in.Find != "":
@@ -91,8 +98,12 @@ func (in writeIn) patch() (args, error) {
 
 func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundCard, patch args) (writeOut, error) {
 	if in.Level != "" {
-		return writeOut{}, fault.BadField("level", "is for new cards, and %q exists; set_card_level changes the level of "+
-			"a card", found.Name)
+		return writeOut{}, fault.BadField("level",
+			"is for new cards, and %q exists; set_card_level changes the level of "+
+				"a card", found.Name)
+	}
+	if len(in.Labels) > 0 {
+		return f.addLabels(ctx, c, in, found, patch)
 	}
 	a := args{"name": "~" + found.ID}
 	if in.Content != nil {
@@ -112,8 +123,9 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 	}
 	set(a, "type", in.Type)
 	if len(a) == 1 {
-		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, "+
-			"find, fields or type", found.Name)
+		return writeOut{}, fault.BadField("content",
+			"nothing to change is given, and %q exists; give content, append, "+
+				"find, labels, fields or type", found.Name)
 	}
 	out, err := f.wrote(ctx, c, "update_card", "changed", a)
 	if c.Grant.Request().DryRun {
@@ -121,6 +133,48 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 	}
 	return out, err
 }
+
+// tagsChild is the name of the child card that lists the labels of a card.
+const tagsChild = "+tags"
+
+// addLabels adds the labels that a card does not have. They are kept in a child card, so that nothing
+// else can be changed in the same write.
+func (f *Front) addLabels(ctx context.Context, c *op.Call, in writeIn, found foundCard, patch args) (writeOut, error) {
+	if patch != nil || in.Content != nil || in.Fields != nil || in.Type != "" || in.IfMatch != nil {
+		return writeOut{}, fault.BadField("labels",
+			"are added by a call of their own; give labels and name, and nothing else")
+	}
+	have, err := invoke[struct{ Tags []struct{ Name string } }](ctx, f, c, "get_tags", args{"name": "~" + found.ID, "limit": 100})
+	if err != nil {
+		return writeOut{}, err
+	}
+	added := slicesx.Filter(in.Labels, func(label string) bool {
+		return !slices.ContainsFunc(have.Tags, func(t struct{ Name string }) bool { return strings.EqualFold(t.Name, label) })
+	})
+	out := writeOut{Did: "unchanged", Name: found.Name, ID: found.ID, Type: found.Type}
+	if len(added) == 0 {
+		return out, nil
+	}
+	list, err := f.findCard(ctx, c, found.Name+tagsChild)
+	switch {
+	case err == nil:
+		add := args{"mode": "append", "content": "\n" + listOf(added)}
+		if err := fitPatch(ctx, list, add); err != nil {
+			return out, err
+		}
+		out, err = f.wrote(ctx, c, "update_card", "changed", args{"name": "~" + list.ID, "patch": add})
+	case fault.KindOf(err) == fault.NotFound:
+		out, err = f.wrote(ctx, c, "create_card", "changed", args{"name": found.Name + tagsChild, "type": "Pointer",
+			"content": listOf(added)})
+	}
+	if out.Name = found.Name; out.Proposal == "" {
+		out.ID, out.Type, out.Version, out.ETag = found.ID, found.Type, 0, nil
+	}
+	return out, err
+}
+
+// listOf returns the text of a Pointer card.
+func listOf(names []string) string { return "[[" + strings.Join(names, "]]\n[[") + "]]" }
 
 // show returns the lines that a patch removes and adds.
 func (a args) show() string {
@@ -153,8 +207,15 @@ func (f *Front) create(ctx context.Context, c *op.Call, in writeIn) (writeOut, e
 	if in.Content != nil {
 		a["markdown_content"] = *in.Content
 	}
-	if in.Fields != nil {
-		a["fields"] = in.Fields
+	fields := maps.Clone(in.Fields)
+	if len(in.Labels) > 0 {
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		fields[tagsChild] = args{"type": "Pointer", "content": listOf(in.Labels)}
+	}
+	if fields != nil {
+		a["fields"] = fields
 	}
 	set(a, "type", in.Type)
 	set(a, "level", in.Level)

@@ -49,7 +49,9 @@ func (s *Service) createGame() *op.Operation {
 		Asked: []string{"open a table for a hidden roles party game",
 			"new round of a social deduction game with computer players", "set up a match",
 			"start a round with bots", "lay out seats", "lay the table for a hidden-roles diversion",
-			"six computer participants"},
+			"six computer participants",
+			"set up a round of the party game with robots", "let the computer fill the chairs",
+			"I want to play the game of the hidden traitor"},
 		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you " +
 			"can start it, advance it manually, remove players and reissue seats. " +
 			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the " +
@@ -213,7 +215,8 @@ func (s *Service) startGame() *op.Operation {
 		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start",
 		Effect: access.Write, ByDoor: true,
 		Asked: []string{"deal the roles and begin", "close the lobby", "everybody is there, go",
-			"let the round begin"},
+			"let the round begin",
+			"we are complete, begin", "off we go"},
 		Audience: "play",
 		Doc: "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players " +
 			"have joined.",
@@ -270,7 +273,9 @@ func (s *Service) listGames() *op.Operation {
 		Name: "list_games", Title: "List your games", Route: "GET /api/games",
 		Effect: access.Read, ByDoor: true, Audience: "play",
 		Asked: []string{"which rounds do I host", "matches that are running", "tables open now",
-			"how far is the round that I laid out", "how many sit there", "is there a round going on"},
+			"how far is the round that I laid out", "how many sit there", "is there a round going on",
+			"which parties of the game are there", "how is my round doing",
+			"did the round begin"},
 		Unwrap: "games",
 		Doc:    "List the games that you host in this world, or the game of your seat, newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {

@@ -150,7 +150,7 @@ func (s *Server) opensSeveral(ctx context.Context, c access.Caller) bool {
 }
 
 // surfaceOf returns the surface of a scope that a tool is called on; "" leaves it to the operation. A
-// surface without tools has none to call either, of others as little as its own.
+// surface without tools makes no moves of a seat: a client at it can only read.
 func (s *Server) surfaceOf(tool string, sc scope) string {
 	if len(sc.names) == 0 {
 		return ""
@@ -161,7 +161,8 @@ func (s *Server) surfaceOf(tool string, sc scope) string {
 			return name
 		}
 	}
-	if sole := s.surfaces[sc.soleSurface()]; s.cfg.DefaultSet == "" || sole != nil && !hasTools(sole) {
+	sole := s.surfaces[sc.soleSurface()]
+	if s.cfg.DefaultSet == "" || ok && o.Seated && sole != nil && !hasTools(sole) {
 		return sc.soleSurface()
 	}
 	return ""

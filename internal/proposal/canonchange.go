@@ -35,13 +35,17 @@ func (s *Service) canonChange() *Kind {
 			Asked: []string{"ask for an edit that I may not make", "suggest a correction to the owner",
 				"please change this page", "hand in an alteration for review",
 				"somebody in charge should decide on my edit", "I would like a page to say something",
-				"addition to a page, for review"},
+				"addition to a page, for review",
+				"I suggest to alter a page", "somebody must approve my change",
+				"request an edit", "my wish for a page, for those in charge",
+				"put my correction before the owner"},
 			Title: "Propose a change to the canon", Surfaces: []string{"world"},
 			Doc: "Propose a write of the archive or the campaign instead of making it, for example because your key may not write. " +
 				"A person sees the exact change and decides; get-proposal shows the result.",
 			Examples: []op.Example{{Title: "A wiki card",
 				Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
-		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
+		Fallbacks: []string{"The archivist nods, and puts the note with the others.",
+			"It is written down, in pencil."},
 	}, s.draftChange)
 }
 

@@ -68,7 +68,8 @@ func TestTheDefaultSetIsSmall(t *testing.T) {
 		if tokens := size / 4; len(list) > mostTools || tokens > mostTokens {
 			t.Errorf("%s: %d tools, %d tokens: %v", role, len(list), tokens, names)
 		}
-		want := []string{"search", "fetch", "browse", "history", "context", "ask_canon", "write", "link", "upload", "propose",
+		want := []string{"search", "fetch", "browse", "history", "context", "ask_canon", "write", "link",
+			"upload", "propose",
 			"roll", "find_operation", "call_operation", "change_by_operation", "open_set"}
 		if !slices.Equal(names, want) {
 			t.Errorf("%s is shown %v, want %v", role, names, want)
@@ -123,14 +124,17 @@ func TestAddressesNameSets(t *testing.T) {
 	has("/mcp/all", []string{"get_card", "browse", "world-context-health", "mcp.help", "entity_get", "create_card"},
 		[]string{"health", "mcp_help", "reveal", "list_trash", "upload_from_url", "approve-proposal"})
 	has("/mcp/all/readonly", []string{"get_card", "browse"}, []string{"create_card", "propose-quest"})
-	has("/mcp/readonly", []string{"search", "call_operation"}, []string{"write", "propose", "change_by_operation", "link"})
-	has("/mcp/world", []string{"health", "world-context-health", "get-location-context"}, []string{"get_card", "browse"})
+	has("/mcp/readonly", []string{"search", "call_operation"}, []string{"write", "propose", "change_by_operation",
+		"link"})
+	has("/mcp/world", []string{"health", "world-context-health", "get-location-context"}, []string{"get_card",
+		"browse"})
 	has("/mcp/studio", []string{"mcp.help", "mcp_help"}, []string{"get_card"})
 	has("/mcp/archive+world", []string{"get_card", "get-location-context"}, []string{"health", "browse"})
 	has("/mcp/archive+world/readonly", []string{"get_card"}, []string{"create_card"})
 	has("/mcp/default+lore", []string{"browse", "search-lore"}, []string{"get_card"})
 	has("/mcp/default", []string{"browse"}, []string{"get_card"})
-	for _, path := range []string{"/mcp/nowhere", "/mcp/archive+nowhere", "/mcp/archive+archive", "/mcp/all+archive",
+	for _, path := range []string{"/mcp/nowhere", "/mcp/archive+nowhere", "/mcp/archive+archive",
+		"/mcp/all+archive",
 		"/mcp/archive/write", "/mcp/readonly/archive", "/mcp/+"} {
 		if a := s.send("POST", path, key, `{"jsonrpc":"2.0","id":1,"method":"ping"}`); a.status != 404 {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
@@ -211,7 +215,8 @@ func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 		}
 	}
 	for tool, arguments := range map[string]map[string]any{
-		"create_card": {"name": "Weir"}, "write": {"name": "Weir"}, "propose": {"kind": "quest", "details": map[string]any{}},
+		"create_card": {"name": "Weir"}, "write": {"name": "Weir"}, "propose": {"kind": "quest",
+			"details": map[string]any{}},
 		"change_by_operation": {"operation": "create_card", "arguments": map[string]any{"name": "Weir"}},
 	} {
 		if text, failed := s.connect("/mcp/readonly", key).call(tool, arguments); !failed || !strings.Contains(text,
@@ -219,7 +224,8 @@ func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 			t.Errorf("%s at /mcp/readonly: %s", tool, text)
 		}
 	}
-	text, failed := s.connect("/mcp", key).call("entity_create", map[string]any{"name": "Ann", "entity_type": "npc"})
+	text, failed := s.connect("/mcp", key).call("entity_create", map[string]any{"name": "Ann",
+		"entity_type": "npc"})
 	if !failed || !strings.Contains(text, `"FORBIDDEN"`) {
 		t.Errorf("an unlisted tool of the campaign: %s", text)
 	}
@@ -257,6 +263,39 @@ func TestDoorsTakeNamesForIDs(t *testing.T) {
 	}
 	if hidden, absent := read("Sunk Vault"), read("Dark Attic"); hidden != absent {
 		t.Errorf("hidden %s, absent %s", hidden, absent)
+	}
+}
+
+// A proposal is named by the card that it is about.
+func TestDoorsTakeCardsForProposals(t *testing.T) {
+	s := open(t, generous)
+	s.fill(1)
+	s.change(func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "North Pier"})
+		return err
+	})
+	key, _ := s.key(access.RoleUser)
+	m := s.connect("/mcp", key)
+	propose := func(text string) {
+		t.Helper()
+		if said, failed := m.call("propose", map[string]any{"details": map[string]any{"name": "North Pier",
+			"append": text,
+			"reason": "It was seen."}}); failed {
+			t.Fatal(said)
+		}
+	}
+	withdraw := func() (string, bool) {
+		return m.call("change_by_operation", map[string]any{"operation": "withdraw-proposal",
+			"arguments": map[string]any{"proposalId": "north pier"}})
+	}
+	propose("It creaks.")
+	if text, failed := withdraw(); failed || !strings.Contains(text, "withdrawn") {
+		t.Errorf("the proposal about the pier: %s", text)
+	}
+	propose("It sways in a storm, and gulls sit on it.")
+	propose("At low water the mussel pickers walk below.")
+	if text, failed := withdraw(); !failed || !strings.Contains(text, "2 proposals about") {
+		t.Errorf("one of two proposals was withdrawn: %s", text)
 	}
 }
 

@@ -133,10 +133,13 @@ func foundOffers(answer string) (found []offer) {
 		cells := strings.Split(line, " | ")
 		key, value, _ := strings.Cut(line, ": ")
 		switch {
-		case len(cells) >= 3 && (cells[2] == readTool || cells[2] == changeTool):
+		case len(cells) >= 3 && (slices.Contains(cells[2:], readTool) || slices.Contains(cells[2:], changeTool)):
 			begin(cells[0])
-			o.door, o.reads = cells[2], cells[2] == readTool
-			o.add(cells[1], 1)
+			o.door = changeTool
+			if o.reads = slices.Contains(cells[2:], readTool); o.reads {
+				o.door = readTool
+			}
+			o.add(cells[1]+" "+cells[2], 1) // it does, and is asked as
 		case key == "operation":
 			begin(value)
 		case o == nil:
@@ -217,7 +220,7 @@ func wordsIn(text string) (words []string) {
 func stemsOf(text string) map[string]bool {
 	list := map[string]bool{}
 	for _, w := range wordsIn(text) {
-		list[stem.Of("english", w)] = true
+		list[stem.Of("en", w)] = true
 	}
 	return list
 }

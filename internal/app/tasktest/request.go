@@ -177,7 +177,7 @@ func (q request) fill(o offer, hints map[string]bool) (in map[string]any, ok boo
 // isTask reports whether an argument takes a task in words: it requires a sentence, and no detail is
 // one.
 func (q request) isTask(f argument) bool {
-	if !f.required || !f.words[stem.Of("english", "sentence")] {
+	if !f.required || !f.words[stem.Of("en", "sentence")] {
 		return false
 	}
 	for _, v := range q.given {

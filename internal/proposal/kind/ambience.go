@@ -30,7 +30,9 @@ func ambienceKind(c Config) *proposal.Kind {
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
 			Asked: []string{"offer a smell, sound or sight for a spot", "set a mood for a place",
 				"add colour to a scene", "change the weather, fog or light there", "short impression",
-				"short mood, to be judged before anybody sees it", "a sound or smell that I offer"},
+				"short mood, to be judged before anybody sees it", "a sound or smell that I offer",
+				"one smells or hears at a place, if somebody agrees", "offer a line of mood",
+				"let fog or music be there"},
 			Doc: "Lay a short text over a place: the sights, sounds or smells that are there now. At most 180 characters, and nothing that the canon does not have: " +
 				"no new exit, thing, arrival or death. Read get-location-context first and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "Water under a quay",

@@ -26,7 +26,9 @@ func dialogueKind(c Config) *proposal.Kind {
 		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue",
 			Asked: []string{"put words into somebody's mouth", "a character says to a hero",
 				"let a shopkeeper speak", "line for somebody to say", "greet the player",
-				"somebody tells the player something", "have a person speak", "answer of a person in the story"},
+				"somebody tells the player something", "have a person speak", "answer of a person in the story",
+				"let the innkeeper say something", "a person tells a hero",
+				"give somebody a line"},
 			Title: "Propose a line of dialogue",
 			Doc: "Have a character say a line to a player, at most 500 characters. A rumour may be told as a rumour; a new exit, thing, arrival or death must not be claimed as fact. " +
 				"Read get-location-context or get-player-context first and send the contextRef of its answer.",
@@ -54,10 +56,12 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 	npc, ok := i.checkCard("npcId", d.NPCID, "character", speakers...)
 	player, known := i.checkCard("playerId", d.PlayerID, "player", typePlayer)
 	if ok && isUnseen(npc.Label) {
-		i.add("npcId", "is a character that no player can see, so nobody would hear the line; reveal it to the players first, or choose a character whom they see")
+		i.add("npcId",
+			"is a character that no player can see, so nobody would hear the line; reveal it to the players first, or choose a character whom they see")
 	}
 	if known && isUnseen(player.Label) {
-		i.add("playerId", "is a hidden player, so nobody would hear the line; reveal it first, or choose another player")
+		i.add("playerId",
+			"is a hidden player, so nobody would hear the line; reveal it first, or choose another player")
 	}
 	if ok {
 		i.checkClaims("draftText", d.DraftText, d.cfg.Directions, scene{speaker: npc.ID, listener: player.ID})

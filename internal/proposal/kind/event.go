@@ -27,14 +27,17 @@ type event struct {
 func eventKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
 		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true,
-		Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
+		Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId",
+			"payload.npcId"},
 		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
 			Asked: []string{"let something happen in the world", "trigger a happening", "start an occurrence",
-				"signal to the handlers"},
+				"signal to the handlers",
+				"suggest that something takes place", "make it happen, if allowed"},
 			Doc: "Propose to record an event of a known type in the world, for its handlers to process. A person decides.",
 			Examples: []op.Example{{Title: "Time passed for a character",
 				Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},
-		Fallbacks: []string{"If anything has happened, word of it has not come this far.", "It was only talk, it seems.",
+		Fallbacks: []string{"If anything has happened, word of it has not come this far.",
+			"It was only talk, it seems.",
 			"The moment passes without leaving a mark."},
 	}, func(e event) proposal.Draft { e.cfg = c; return e })
 }

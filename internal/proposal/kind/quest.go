@@ -41,13 +41,16 @@ func questKind(c Config) *proposal.Kind {
 		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
 			Asked: []string{"offer an adventure", "errand or mission for the players", "job with goals and reward",
-				"task to hand out", "something for the players to do", "new errand"},
+				"task to hand out", "something for the players to do", "new errand",
+				"a task for the heroes, with a reward", "suggest an adventure",
+				"a new mission"},
 			Doc: "Propose a quest: a title, a hook of at most 1,000 characters, and objectives, which may require others. Use only ids that the context and lore tools returned. A person decides.",
 			Examples: []op.Example{{Title: "Two steps",
 				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
 		Fallbacks: []string{
 			"Nobody has anything for you to do today, or nobody says so.",
-			"There was talk of an errand; it seems to have been settled.", "The notice on the board has been taken down.",
+			"There was talk of an errand; it seems to have been settled.",
+			"The notice on the board has been taken down.",
 		},
 	}, func(q quest) proposal.Draft { q.cfg = c; return q })
 }
@@ -153,7 +156,8 @@ func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon
 	if err != nil {
 		return canon.Event{}, err
 	}
-	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" +
+	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+",
+		"and"), Type: "Quest", Content: "<p>" +
 		escapeContent(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
 	if err != nil {
 		return canon.Event{}, err

@@ -62,8 +62,10 @@ func (l *Lore) Surface() op.Surface {
 		Operations: []*op.Operation{
 			world.ContextTool(l.world, op.Spec{
 				Name: "get-canonical-fact", Title: "One canonical fact",
-				Asked: []string{"exact wording of a truth", "one piece of knowledge by its code", "quote the source",
-					"tell the fact in full"},
+				Asked: []string{"exact wording of a truth", "one piece of knowledge by its code",
+					"quote the source",
+					"tell the fact in full",
+					"read one fact in full", "the precise words of a law or legend"},
 				Doc: "Read a fact of the world by its id, before you state anything about it. null if there is no such fact. " +
 					"Find ids with search-lore; read a text that was cut with get_card of the archive.",
 				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}",
@@ -74,7 +76,9 @@ func (l *Lore) Surface() op.Surface {
 				Name: "search-lore", Title: "Search the lore",
 				Asked: []string{"is it true that", "known about it", "legends, rules and customs",
 					"who owns, owes or founded it", "facts about", "where is it written that", "they say of it",
-					"is it so that", "custom or law of the land"},
+					"is it so that", "custom or law of the land",
+					"facts and legends about a matter", "does the law or custom allow it",
+					"which fact says so", "find the source of a statement"},
 				Doc: "Find facts of the world by words, by name or alias, or by a misspelt name, best first. " +
 					"Answers contain a snippet: read the fact with get-canonical-fact before you rely on it.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search",
