@@ -57,6 +57,8 @@ var knownDeviations = map[string]bool{
 	// The charmed cannot target the charmer with harmful abilities or magical effects.
 	"Charmed: the charmed cannot make spell attacks against the charmer": true,
 	"Charmed: the charmed cannot cast harmful spells at the charmer":     true,
+	// The charmed cannot attack the charmer, with a reaction neither.
+	"Charmed: the charmed make no opportunity attack against the charmer": true,
 	// The incapacitated take no actions and reactions; nothing keeps them from moving.
 	"Incapacitated: the incapacitated may move": true,
 	// Exhaustion of level 4 halves the maximum of hit points.
@@ -66,6 +68,19 @@ var knownDeviations = map[string]bool{
 	"Surprise: the surprised take no reaction before their turn": true,
 	// An opportunity attack needs a hostile creature that the attacker can see.
 	"Opportunity Attacks: the unseen do not provoke": true,
+	// An attacker that the target cannot see has advantage; a hidden one gives its place away after the attack roll.
+	"Unseen Attackers and Targets: a hidden caster has advantage on a spell attack": true,
+	// A creature that is helped has advantage on its next ability check in the task.
+	"Help: the next ability check has advantage": true,
+	// A readied spell is held until the start of the caster's next turn at most; then no concentration is left.
+	"Ready: a readied spell that is not released is lost": true,
+	// A component with a cost must be carried; the record writes 300gp without a space.
+	"Revivify: diamonds worth 300 gp": true,
+	// Each ray needs a ranged spell attack.
+	"Scorching Ray: each ray is a spell attack": true,
+	// The target is one creature; the cube is the portion of a huge object. Higher slots add 3d6 a level.
+	"Disintegrate: one creature, no area":                   true,
+	"Disintegrate: 3d6 for each slot level above the sixth": true,
 	// To dodge hinders attackers whom the dodger can see.
 	"Dodge: it does not help against the unseen": true,
 }
@@ -101,7 +116,7 @@ func TestSRDCases(t *testing.T) {
 func collectCases() []srdCase {
 	var all []srdCase
 	for _, list := range []func() []srdCase{listNumberCases, listModeCases, listSkillCases, listCheckCases, listRestCases,
-		listThresholdCases, listDangerCases, listSlotCases, listArmorCases, listSheetCases, listFightCases} {
+		listThresholdCases, listDangerCases, listSlotCases, listArmorCases, listSheetCases, listRecordCases, listFightCases} {
 		all = append(all, list()...)
 	}
 	return all
@@ -330,6 +345,47 @@ func listRestCases() (cases []srdCase) {
 		}, c.Want})
 	}
 	return cases
+}
+
+// recordCase is a line of testdata/srd/records.jsonl: a spell of the SRD as 5e-bits has it, and fields of the result.
+type recordCase struct {
+	Heading, Case, Show, Want string
+	Record                    json.RawMessage
+}
+
+func listRecordCases() (cases []srdCase) {
+	for _, c := range readCases[recordCase]("records.jsonl") {
+		cases = append(cases, srdCase{c.Heading, c.Case, func() string { return describeRecord(c) }, c.Want})
+	}
+	return cases
+}
+
+func describeRecord(c recordCase) string {
+	var text struct{ Desc []string }
+	if err := json.Unmarshal(c.Record, &text); err != nil {
+		panic(err)
+	}
+	spell, err := fifth.ReadSpell(c.Heading, c.Record, strings.Join(text.Desc, "\n"))
+	if err != nil {
+		panic(err)
+	}
+	data, err := json.Marshal(spell)
+	if err != nil {
+		panic(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		panic(err)
+	}
+	var out []string
+	for field := range strings.SplitSeq(c.Show, ",") {
+		if value, ok := fields[field]; ok {
+			out = append(out, string(value))
+		} else {
+			out = append(out, "null")
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func listThresholdCases() (cases []srdCase) {
