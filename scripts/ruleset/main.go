@@ -121,12 +121,11 @@ func readClasses(folder string) (out []class) {
 		} `json:"spellcasting"`
 	}
 	var levels []struct {
-		Level     int            `json:"level"`
-		Class     ref            `json:"class"`
-		Subclass  *ref           `json:"subclass"`
-		Increases int            `json:"ability_score_bonuses"`
-		Features  []ref          `json:"features"`
-		Casting   map[string]int `json:"spellcasting"`
+		Level    int            `json:"level"`
+		Class    ref            `json:"class"`
+		Subclass *ref           `json:"subclass"`
+		Features []ref          `json:"features"`
+		Casting  map[string]int `json:"spellcasting"`
 	}
 	read(folder, "Classes", &list)
 	read(folder, "Levels", &levels)
@@ -146,7 +145,7 @@ func readClasses(folder string) (out []class) {
 			case strings.HasSuffix(p.Index, "-armor") || p.Index == "shields":
 				k.Armor = append(k.Armor, strings.TrimSuffix(p.Index, "-armor"))
 			case !strings.HasPrefix(p.Index, "saving") && !strings.HasSuffix(p.Index, "-kit") && !strings.HasSuffix(p.Index, "-tools"):
-				k.Weapons = append(k.Weapons, strings.TrimSuffix(strings.TrimSuffix(p.Index, "-weapons"), "s"))
+				k.Weapons = append(k.Weapons, weaponName(p.Index))
 			}
 		}
 		if c.Casting != nil {
@@ -156,10 +155,17 @@ func readClasses(folder string) (out []class) {
 			if l.Class.Index != c.Index || l.Subclass != nil && l.Subclass.Index != "" {
 				continue
 			}
-			k.Increases[l.Level-1], k.Features[l.Level-1] = l.Increases, names(l.Features)
+			k.Features[l.Level-1] = names(l.Features)
 			if n := l.Casting["cantrips_known"]; n > 0 {
 				k.Cantrips = append(k.Cantrips, n)
 			}
+		}
+		increases := 0 // counted from the features, since the records' own counts are wrong for rogues
+		for i, list := range k.Features {
+			if slices.Contains(list, "Ability Score Improvement") {
+				increases++
+			}
+			k.Increases[i] = increases
 		}
 		switch c.Index {
 		case "paladin", "ranger":
@@ -170,6 +176,14 @@ func readClasses(folder string) (out []class) {
 		out = append(out, k)
 	}
 	return out
+}
+
+// weaponName returns the name of a proficiency with weapons.
+func weaponName(index string) string {
+	if index == "crossbows-light" {
+		return "light-crossbow"
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(index, "-weapons"), "s")
 }
 
 func readRaces(folder string) (out []race) {
@@ -248,11 +262,13 @@ func readEquipment(folder string) (weapons []weapon, armors []armor) {
 			}
 			armors = append(armors, a)
 		}
-		if e.Damage == nil || e.Category == "" {
+		if e.Category == "" {
 			continue
 		}
-		w := weapon{Name: e.Name, Category: strings.ToLower(e.Category), Ranged: e.Kind == "Ranged", Dice: e.Damage.Dice,
-			Type: strings.ToLower(e.Damage.Type.Name)}
+		w := weapon{Name: e.Name, Category: strings.ToLower(e.Category), Ranged: e.Kind == "Ranged"}
+		if e.Damage != nil { // a net does none
+			w.Dice, w.Type = e.Damage.Dice, strings.ToLower(e.Damage.Type.Name)
+		}
 		if w.Range, w.Long = e.Throw.Normal, e.Throw.Long; w.Ranged {
 			w.Range, w.Long = e.Range.Normal, e.Range.Long
 		}

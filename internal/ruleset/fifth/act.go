@@ -66,7 +66,7 @@ func (e *Encounter) Do(a Act) ([]Event, error) {
 		e.events = nil
 		return nil, err
 	}
-	if e.checkOver(); !e.over && !e.fighters[e.order[e.turn]].canAct() {
+	if e.checkOver(); !e.over && !e.fighters[e.order[e.turn]].hasTurn() {
 		e.endTurn(e.order[e.turn])
 		e.nextTurn()
 	}
@@ -109,6 +109,9 @@ func (e *Encounter) doEnd(i int, _ Act) error {
 
 // spendAction takes the action of a turn.
 func (f *fighter) spendAction() error {
+	if !f.canAct() {
+		return fmt.Errorf("kind: %s cannot act; it may move, or end its turn", f.Name)
+	}
 	if f.acted {
 		return fmt.Errorf("kind: %s has already used its action; it may move, use a bonus action, or end its turn", f.Name)
 	}
@@ -166,7 +169,7 @@ func (e *Encounter) doHide(i int, _ Act) error {
 		}
 	}
 	v := Event{Kind: actHide, Actor: f.Name, Against: against, Result: "seen", Citation: citeActions}
-	v.Natural = rollD20(e.by, ruleset.ModeOf(false, f.exhaustion >= 1 || f.conditions.Has(checksWorse)))
+	v.Natural = e.rollCheck(f)
 	if v.Total = v.Natural + f.CheckBonus("stealth"); v.Total >= against {
 		v.Result, f.hidden = "hidden", true
 	}
@@ -188,12 +191,19 @@ func (e *Encounter) doStabilize(i int, a Act) error {
 	}
 	v := Event{Kind: actStabilize, Actor: f.Name, Target: t.Name, Against: 10, Result: "failure",
 		Citation: "SRD 5.1: Stabilizing a Creature"}
-	v.Natural = rollD20(e.by, ruleset.ModeOf(false, f.exhaustion >= 1 || f.conditions.Has(checksWorse)))
+	v.Natural = e.rollCheck(f)
 	if v.Total = v.Natural + f.CheckBonus("medicine"); v.Total >= 10 {
 		v.Result, t.dying, t.saved, t.failed = "success", false, 0, 0
 	}
 	e.tell(v)
 	return nil
+}
+
+// rollCheck rolls the d20 of an ability check, which help gives advantage.
+func (e *Encounter) rollCheck(f *fighter) int {
+	m := ruleset.ModeOf(f.helped, f.exhaustion >= 1 || f.conditions.Has(checksWorse))
+	f.helped = false
+	return rollD20(e.by, m)
 }
 
 // doStand spends half the speed to end being prone.
@@ -240,7 +250,7 @@ func (e *Encounter) doMove(i int, a Act) error {
 	}
 	e.tell(Event{Kind: actMove, Actor: f.Name, With: e.zones[to].Name, Citation: citeMovement})
 	e.takeOpportunities(i)
-	if !f.canAct() || f.speed() == 0 {
+	if f.hp == 0 || f.speed() == 0 {
 		return nil // stopped by an opportunity attack
 	}
 	f.moved += cost
@@ -269,7 +279,8 @@ func (e *Encounter) takeOpportunities(i int) {
 	}
 	for n := range e.fighters {
 		o := &e.fighters[n]
-		if f.engaged&(1<<n) == 0 || o.Side == f.Side || o.reacted || !o.canAct() || o.conditions.Has(Blinded) || f.hp == 0 {
+		if f.engaged&(1<<n) == 0 || o.Side == f.Side || o.reacted || o.skips || !o.canAct() ||
+			!o.sees(f) || e.isCharmedBy(n, i) || f.hp == 0 {
 			continue
 		}
 		for k := range o.Attacks {
@@ -326,7 +337,7 @@ func (e *Encounter) doReady(i int, a Act) error {
 func (e *Encounter) doReact(i int, a Act) error {
 	f := &e.fighters[i]
 	switch s := f.spell(a.With); {
-	case f.reacted || !f.canAct():
+	case f.reacted || f.skips || !f.canAct():
 		return fmt.Errorf("kind: %s has no reaction left", f.Name)
 	case s != nil && s.Time == timeReaction:
 		return e.castWith(i, s, a)

@@ -131,14 +131,15 @@ func (e *Encounter) attackMode(f, o *fighter, melee bool, feet int) ruleset.Mode
 	unseen := f.hidden || f.conditions.Has(Invisible)
 	better := unseen || f.helped || o.conditions.Has(attackedEasy) || o.conditions.Has(Prone) && feet <= 5
 	worse := f.conditions.Has(attacksWorse) || f.exhaustion >= 3 || o.hidden || o.conditions.Has(Invisible) ||
-		o.conditions.Has(Prone) && feet > 5 || o.dodging && o.canAct() && o.speed() > 0 || !melee && e.isThreatened(f)
+		o.conditions.Has(Prone) && feet > 5 || o.dodging && o.canAct() && o.speed() > 0 && o.sees(f) || !melee && e.isThreatened(f)
 	return ruleset.ModeOf(better, worse)
 }
 
 // isThreatened reports whether an enemy that can act is in melee with a fighter.
 func (e *Encounter) isThreatened(f *fighter) bool {
 	for n := range e.fighters {
-		if f.engaged&(1<<n) != 0 && e.fighters[n].Side != f.Side && e.fighters[n].canAct() {
+		if f.engaged&(1<<n) != 0 && e.fighters[n].Side != f.Side && e.fighters[n].canAct() &&
+			e.fighters[n].sees(f) {
 			return true
 		}
 	}

@@ -43,6 +43,8 @@ func (e *Encounter) pay(f *fighter, s *Spell, a *Act) error {
 	}
 	bonus := s.Time == timeBonus
 	switch {
+	case !f.canAct():
+		return fmt.Errorf("kind: %s cannot act", f.Name)
 	case a.Slot < s.Level || s.Level == 0 && a.Slot > 0 || a.Slot > len(f.slots):
 		return fmt.Errorf("slot: %s is a spell of level %d", s.Name, s.Level)
 	case s.Material != "" && !slices.ContainsFunc(f.Materials, func(m string) bool { return strings.EqualFold(m, s.Material) }):
@@ -89,6 +91,9 @@ func (e *Encounter) spellTargets(i int, s *Spell, a Act) (list []int, err error)
 		if t < 0 {
 			return nil, fmt.Errorf("targets: nobody is called %q", name)
 		}
+		if s.isHarmful() && e.isCharmedBy(i, t) {
+			return nil, fmt.Errorf("targets: %s is charmed by %s and cannot harm it", f.Name, e.fighters[t].Name)
+		}
 		d := e.distance(f, &e.fighters[t])
 		if t == i {
 			d = 0
@@ -126,7 +131,6 @@ func (e *Encounter) areaTargets(f *fighter, s *Spell, a Act) (list []int, err er
 func (e *Encounter) resolve(i int, s *Spell, targets []int, a Act) {
 	f := &e.fighters[i]
 	e.tell(Event{Kind: actCast, Actor: f.Name, With: s.Name, Amount: a.Slot, Citation: citeCasting})
-	f.hidden = f.hidden && !s.Attack && s.Save == nil
 	if s.Concentration {
 		if f.concentrates != s.Name {
 			e.endConcentration(f)
@@ -143,6 +147,7 @@ func (e *Encounter) resolve(i int, s *Spell, targets []int, a Act) {
 	for _, t := range targets {
 		e.resolveOn(i, t, s, a, damage, rolled)
 	}
+	f.hidden = f.hidden && !s.isHarmful()
 	if s.Concentration && s.Condition != "" && !e.hasEffectOf(i) {
 		f.concentrates = "" // nobody is affected
 	}
@@ -183,6 +188,11 @@ func (e *Encounter) resolveOn(i, t int, s *Spell, a Act, damage []Damage, rolled
 	if s.Condition != "" && !saved {
 		e.afflict(i, t, s)
 	}
+}
+
+// isHarmful reports whether a spell attacks its targets.
+func (s *Spell) isHarmful() bool {
+	return s.Attack || s.Save != nil || len(s.Damage) > 0 || s.Condition != ""
 }
 
 // saveDC returns the difficulty class of a spell's saving throw.

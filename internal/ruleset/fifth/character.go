@@ -303,7 +303,7 @@ func (b *builder) addBonuses(c *Character) {
 }
 
 func (b *builder) addSpells(c *Character) {
-	if b.class.Ability == nil {
+	if b.class.Ability == nil || b.class.Casts == castsHalf && b.Level < 2 {
 		return
 	}
 	c.Slots = slotsOf(b.class.Casts, b.Level)
@@ -332,7 +332,10 @@ func (b *builder) addArmor(c *Character) error {
 		case !b.isTrained(b.class.Armor, worn.Category):
 			return fmt.Errorf("armor: a %s is not trained in %s armor", b.class.Name, worn.Category)
 		}
-		if worn.MaxDex >= 0 {
+		switch {
+		case worn.MaxDex == 0: // heavy armor ignores Dexterity, also a low one
+			dex = 0
+		case worn.MaxDex > 0:
 			dex = min(dex, worn.MaxDex)
 		}
 		c.ArmorClass = worn.Base + dex
@@ -378,10 +381,16 @@ func (b *builder) addWeapons(c *Character) error {
 	if len(c.Attacks) > maxListed {
 		return fmt.Errorf("weapons make %d attacks; %d are the most", len(c.Attacks), maxListed)
 	}
-	if n := b.attackCount(); n > 1 && len(c.Attacks) > 0 {
+	if n := b.attackCount(); n > 1 && len(c.Attacks) > 0 && !b.isLoading() {
 		c.Multiattack = slices.Repeat([]string{c.Attacks[0].Name}, n)
 	}
 	return nil
+}
+
+// isLoading reports whether the first weapon shoots once an action only.
+func (b *builder) isLoading() bool {
+	w, _ := findNamed(srd().Weapons, func(w weapon) string { return w.Name }, b.Weapons[0])
+	return w != nil && slices.Contains(w.Properties, "loading")
 }
 
 func (b *builder) attackCount() int {
@@ -412,7 +421,10 @@ func (b *builder) attackWith(w *weapon, proficiency int) (list []Attack) {
 		slices.Contains(b.class.Weapons, strings.ToLower(w.Name)) {
 		bonus += proficiency
 	}
-	a := Attack{Name: w.Name, Bonus: bonus, Hits: []Damage{{Dice: w.Dice.Plus(mod), Type: w.Type}}}
+	a := Attack{Name: w.Name, Bonus: bonus}
+	if !w.Dice.IsZero() {
+		a.Hits = []Damage{{Dice: w.Dice.Plus(mod), Type: w.Type}}
+	}
 	if w.Ranged {
 		a.Range, a.Long = w.Range, w.Long
 		return []Attack{a}
@@ -421,7 +433,7 @@ func (b *builder) attackWith(w *weapon, proficiency int) (list []Attack) {
 		a.Reach = 10
 	}
 	list = append(list, a)
-	if !w.TwoHanded.IsZero() {
+	if !w.TwoHanded.IsZero() && !b.Shield {
 		both := a
 		both.Name, both.Hits = w.Name+" (two-handed)", []Damage{{Dice: w.TwoHanded.Plus(mod), Type: w.Type}}
 		list = append(list, both)

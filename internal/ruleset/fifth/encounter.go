@@ -209,6 +209,7 @@ func (e *Encounter) placeFighters(list []Combatant) error {
 			f.base |= one
 		}
 		f.conditions = f.base.withImplied()
+		f.hp = min(f.hp, f.maxHP())
 		sides[c.Side] = true
 		e.fighters = append(e.fighters, f)
 	}
@@ -316,6 +317,14 @@ func (e *Encounter) zoneDistance(a, b int) int {
 }
 
 func (f *fighter) canAct() bool { return f.hp > 0 && !f.dead && !f.conditions.Has(noActions) }
+
+// hasTurn reports whether a fighter can act or move: the incapacitated may still move.
+func (f *fighter) hasTurn() bool { return f.hp > 0 && !f.dead && (f.canAct() || f.speed() > 0) }
+
+// sees reports whether a fighter sees another.
+func (f *fighter) sees(o *fighter) bool {
+	return !f.conditions.Has(Blinded) && !o.conditions.Has(Invisible) && !o.hidden
+}
 
 // speed returns the feet that a fighter can move in a turn now (SRD "Conditions", "Exhaustion").
 func (f *fighter) speed() int {

@@ -198,7 +198,7 @@ type spellRecord struct {
 
 // costPattern finds components that cost money: only they must be carried, as a focus replaces all
 // others (SRD "Material (M)").
-var costPattern = regexp.MustCompile(`\d gp`)
+var costPattern = regexp.MustCompile(`\d ?gp`)
 
 // ReadSpell makes a spell from a spell's record of 5e-bits and the text of its rules.
 func ReadSpell(name string, record []byte, text string) (s Spell, err error) {
@@ -208,6 +208,9 @@ func ReadSpell(name string, record []byte, text string) (s Spell, err error) {
 	}
 	s = Spell{Name: name, Level: r.Level, Components: strings.Join(r.Components, ""), Concentration: r.Concentration,
 		Attack: r.Attack != "", Melee: r.Attack == "melee", Area: r.Area != nil, Rounds: roundsOf(r.Duration)}
+	if strings.Contains(text, "spell attack") {
+		s.Attack, s.Melee = true, strings.Contains(text, "melee spell attack")
+	}
 	if costPattern.MatchString(r.Material) {
 		s.Material = r.Material
 	}

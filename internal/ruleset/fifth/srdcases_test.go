@@ -26,63 +26,9 @@ type srdCase struct {
 // knownDeviations are the headings and names of cases in which the package departs from the SRD. A case that
 // begins to pass fails the test until its name is taken off.
 var knownDeviations = map[string]bool{
-	// Spellcasting of the paladin and the ranger begins at level 2; they have no spell attack at level 1.
-	"The Paladin: build Dragonborn Paladin 1": true,
-	"The Ranger: build High Elf Ranger 1":     true,
-	// A rogue has increases at levels 4, 8, 10, 12, 16 and 19.
-	"The Rogue: build Lightfoot Halfling Rogue 11":             true,
-	"The Rogue: build Lightfoot Halfling Rogue 20":             true,
-	"Ability Score Improvement: a rogue has three by level 11": true,
-	// Heavy armor neither adds a Dexterity modifier nor penalizes a negative one.
-	`Armor: armor class with "Ring Mail", Dexterity 9 and a shield's 0`:    true,
-	`Armor: armor class with "Ring Mail", Dexterity 9 and a shield's 2`:    true,
-	`Armor: armor class with "Chain Mail", Dexterity 9 and a shield's 0`:   true,
-	`Armor: armor class with "Chain Mail", Dexterity 9 and a shield's 2`:   true,
-	`Armor: armor class with "Splint Armor", Dexterity 9 and a shield's 0`: true,
-	`Armor: armor class with "Splint Armor", Dexterity 9 and a shield's 2`: true,
-	`Armor: armor class with "Plate Armor", Dexterity 9 and a shield's 0`:  true,
-	`Armor: armor class with "Plate Armor", Dexterity 9 and a shield's 2`:  true,
-	// Sorcerers and wizards are proficient with light crossbows.
-	"The Sorcerer: proficiency with Crossbow, light": true,
-	"The Wizard: proficiency with Crossbow, light":   true,
-	// A shield is carried in one hand, so no weapon is held with two.
-	"Weapon Properties: Versatile: a shield leaves one hand for a weapon": true,
-	// A weapon with the loading property fires once an action, whatever the number of attacks.
-	"Weapon Properties: Loading: loading allows one shot an action": true,
-	// The table of weapons has the net.
-	"Weapons: the net is a weapon": true,
-	// A ranged attack is hindered by a hostile creature that can see the attacker.
-	"Ranged Attacks in Close Combat: a blinded foe does not hinder":                    true,
-	"Ranged Attacks in Close Combat: a foe that cannot see the archer does not hinder": true,
-	// The charmed cannot target the charmer with harmful abilities or magical effects.
-	"Charmed: the charmed cannot make spell attacks against the charmer": true,
-	"Charmed: the charmed cannot cast harmful spells at the charmer":     true,
-	// The charmed cannot attack the charmer, with a reaction neither.
-	"Charmed: the charmed make no opportunity attack against the charmer": true,
-	// The incapacitated take no actions and reactions; nothing keeps them from moving.
-	"Incapacitated: the incapacitated may move": true,
-	// Exhaustion of level 4 halves the maximum of hit points.
-	"Exhaustion: level 4 halves the hit points": true,
-	"Exhaustion: level 4 bounds healing":        true,
-	// The surprised take no reaction until their first turn ends.
-	"Surprise: the surprised take no reaction before their turn": true,
-	// An opportunity attack needs a hostile creature that the attacker can see.
-	"Opportunity Attacks: the unseen do not provoke": true,
-	// An attacker that the target cannot see has advantage; a hidden one gives its place away after the attack roll.
-	"Unseen Attackers and Targets: a hidden caster has advantage on a spell attack": true,
-	// A creature that is helped has advantage on its next ability check in the task.
-	"Help: the next ability check has advantage": true,
-	// A readied spell is held until the start of the caster's next turn at most; then no concentration is left.
-	"Ready: a readied spell that is not released is lost": true,
-	// A component with a cost must be carried; the record writes 300gp without a space.
-	"Revivify: diamonds worth 300 gp": true,
-	// Each ray needs a ranged spell attack.
-	"Scorching Ray: each ray is a spell attack": true,
 	// The target is one creature; the cube is the portion of a huge object. Higher slots add 3d6 a level.
 	"Disintegrate: one creature, no area":                   true,
 	"Disintegrate: 3d6 for each slot level above the sixth": true,
-	// To dodge hinders attackers whom the dodger can see.
-	"Dodge: it does not help against the unseen": true,
 }
 
 func TestSRDCases(t *testing.T) {

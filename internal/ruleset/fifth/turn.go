@@ -18,7 +18,7 @@ func (e *Encounter) nextTurn() {
 			continue
 		}
 		e.beginTurn(i)
-		if f := &e.fighters[i]; f.canAct() && !f.skips {
+		if f := &e.fighters[i]; f.hasTurn() && !f.skips {
 			e.tell(Event{Kind: "turn", Actor: f.Name})
 			return
 		}
@@ -34,6 +34,9 @@ const maxIdleRounds = 11
 // saving throw.
 func (e *Encounter) beginTurn(i int) {
 	f := &e.fighters[i]
+	if f.ready != nil && f.ready.Kind == actCast && f.concentrates == f.ready.With {
+		f.concentrates = "" // the readied spell is lost
+	}
 	f.acted, f.bonus, f.reacted, f.castBonus, f.castLeveled = false, false, false, false, false
 	f.moved, f.dashes, f.dodging, f.disengaged, f.ready = 0, 0, false, false, nil
 	for n := len(e.effects) - 1; n >= 0; n-- {
