@@ -70,6 +70,16 @@ func newBackup(member string) func(s *story) string {
 	}
 }
 
+// newScene stores the design of a scene as the keeper, and returns its id.
+func newScene(s *story) (id string) {
+	s.tellVisible(func() {
+		out, _ := s.do(keeper, "scene_spec", fields{"card": "Harbour", "spec": fields{"version": 1, "name": "quay",
+			"parts": fields{"tower": fields{"tower": fields{"radius": 3, "height": 12}, "material": "stone"}}}})["result"].(fields)
+		id, _ = out["spec"].(string)
+	})
+	return id
+}
+
 // etagOf returns a function that reads something completely as the audience, and returns its
 // etag. A write of the whole must send this tag: without it an agent changes nothing over MCP.
 func etagOf(operation string, input map[string]any) func(s *story) string {
@@ -188,6 +198,11 @@ var afterCall = map[string][]example{
 		map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "player"}), given("id", "$")),
 		after(outputAs(access.RoleUser, "spoiler_scan", "job_id",
 			map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "ai"}), given("id", "$"))},
+	"scene_describe": {after(newScene, given("spec", "$"))},
+	"scene_check":    {after(newScene, given("spec", "$"))},
+	"scene_diff":     {after(newScene, given("from", "$", "to", "$"))},
+	"scene_edit": {after(newScene, given("spec", "$", "edits", list(fields{"do": "add", "path": "well",
+		"value": fields{"prop": fields{"kind": "well"}, "at": list(-6, -4)}})))},
 	"get_backup":      {after(newBackup("id"), given("id", "$"))},
 	"download_backup": {after(newBackup("file"), given("filename", "$"))},
 	"delete_backup":   {after(newBackup("file"), given("filename", "$"))},
