@@ -129,7 +129,7 @@ func (s Sentence) Closeness(o Sentence) float64 {
 	}
 	one := explained(s.tokens, equal, equalOther, func(i, j int) float64 { return nearness[i][j] })
 	other := explained(o.tokens, equalOther, equal, func(j, i int) float64 { return nearness[i][j] })
-	return (one + other) / 2 * s.contrast(o, equal, equalOther)
+	return (one + other) / 2 * s.contrast(o, equal, equalOther, nearness)
 }
 
 // explained returns the part of the words without an equal that other words explain.

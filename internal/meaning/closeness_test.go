@@ -46,6 +46,28 @@ func TestCloseness(t *testing.T) {
 	}
 }
 
+// The same words may say something else: each pair is less close than its sentences are to a paraphrase in other words.
+func TestContrast(t *testing.T) {
+	paraphrase := Closeness("The smith sold his hammer to the innkeeper.",
+		"The blacksmith's mallet was bought by the landlord of the tavern.")
+	for _, row := range []struct {
+		a, b string
+		same bool
+	}{
+		{"The shepherd fears the wolf at night.", "The wolf fears the shepherd at night.", false},
+		{"The shepherd fears the wolf at night.", "At night the shepherd fears the wolf.", true},
+		{"The wolf chased the shepherd.", "The shepherd was chased by the wolf.", true},
+		{"The wolf chased the shepherd.", "The wolf was chased by the shepherd.", false},
+		{"The shepherd eats cheese, not bread.", "The shepherd eats bread, not cheese.", false},
+		{"The shepherd never sings and the miller sings.", "The shepherd sings and the miller never sings.", false},
+		{"Her fourth son is a miller.", "Her fifth son is a miller.", false},
+	} {
+		if got := Closeness(row.a, row.b); got > paraphrase != row.same {
+			t.Errorf("%q, %q: %.2f, a paraphrase in other words has %.2f", row.a, row.b, got, paraphrase)
+		}
+	}
+}
+
 func TestVectorOf(t *testing.T) {
 	near := VectorOf("a ship in a storm", nil).Dot(VectorOf("The sailors' boat met heavy winds", nil))
 	far := VectorOf("a ship in a storm", nil).Dot(VectorOf("Flour, butter and sugar", nil))
