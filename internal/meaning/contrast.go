@@ -9,14 +9,14 @@ import (
 // their use. They were set on half of the development pairs of one author, and judged on the other half. A factor is
 // below what paraphrases in other words reach: their closeness is 0.4 to 0.7.
 const (
-	ofOtherNumber = 0.3 // both have numbers, and different ones
-	ofDenial      = 0.3 // one denies and the other does not, or another word
-	ofOpposite    = 0.5 // one has the opposite of a word of the other
-	ofOtherRoles  = 0.3 // the same words in other roles
-	leastCommon   = 0.4 // share of words that must be equal
-	leastOrdered  = 0.6 // the same for a comparison of roles
-	matching      = 0.8 // nearness of words that count as the same in a comparison of roles
-	mostBlocks    = 2   // a paraphrase moves one block of words, as in "at night she sings"
+	ofOtherNumber = 0.25 // both have numbers, and different ones
+	ofDenial      = 0.25 // one denies and the other does not, or another word
+	ofOpposite    = 0.5  // one has the opposite of a word of the other
+	ofOtherRoles  = 0.25 // the same words in other roles
+	leastCommon   = 0.4  // share of words that must be equal
+	leastOrdered  = 0.6  // the same for a comparison of roles
+	matching      = 0.8  // nearness of words that count as the same in a comparison of roles
+	mostBlocks    = 2    // a paraphrase moves one block of words, as in "at night she sings"
 )
 
 var (
