@@ -34,6 +34,10 @@ type Support struct {
 	Note string // how the tool is carried out, or why it is not
 }
 
+// NativeKind is the kind of the adapter that needs no program. Every process has it, so that its runs
+// need no worker.
+const NativeKind = "native"
+
 // WithNativeTools adds the notes of the tools that need no program to those of a program's adapter.
 func WithNativeTools(tools map[string]Support) map[string]Support {
 	for _, t := range sceneTools {

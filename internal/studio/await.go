@@ -16,6 +16,15 @@ import (
 	"loregate/internal/op"
 )
 
+// programKinds returns the kinds of the request's targets that need a program.
+func (x *executor) programKinds() []string {
+	targets := slices.Clone(x.req.targets)
+	for _, c := range x.req.calls {
+		targets = append(targets, c.target)
+	}
+	return targetKinds(targets)
+}
+
 // handOver leaves a run to a worker and waits for its result. If the caller disconnects or cancels,
 // the run is stopped.
 func (x *executor) handOver(ctx context.Context) (*Run, error) {
@@ -23,11 +32,7 @@ func (x *executor) handOver(ctx context.Context) (*Run, error) {
 	if x.req.DryRun {
 		act = actDryRun
 	}
-	targets := slices.Clone(x.req.targets)
-	for _, c := range x.req.calls {
-		targets = append(targets, c.target)
-	}
-	t := x.newTicket(x.grant, act, x.run, orderFromRequest(x.req), targetKinds(targets))
+	t := x.newTicket(x.grant, act, x.run, orderFromRequest(x.req), x.programKinds())
 	run := *x.run
 	live, ctx, leave := x.registerLive(ctx, x.run, x.grant.World())
 	defer func() { leave(&run) }()

@@ -124,12 +124,14 @@ func (o order) toRequest() (request, error) {
 	return r, nil
 }
 
-// targetKinds returns the kinds of targets, sorted and without duplicates.
+// targetKinds returns the kinds of targets that need a program, sorted and without duplicates.
 func targetKinds(targets []string) []string {
 	var kinds []string
 	for _, t := range targets {
 		kind, _, _ := strings.Cut(t, ":")
-		kinds = append(kinds, kind)
+		if kind != NativeKind {
+			kinds = append(kinds, kind)
+		}
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)

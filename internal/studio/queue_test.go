@@ -19,6 +19,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/job"
 	"loregate/internal/studio"
+	"loregate/internal/studio/native"
 )
 
 // queue makes a queue to workers for the callers of a desk. gone has the subjects whose rights were
@@ -68,7 +69,7 @@ func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
 		tm.t.Fatal(err)
 	}
 	s, err := studio.Open(studio.Config{Canon: tm.canon, Blobs: blobs, Dir: dir,
-		Adapters: []studio.Adapter{p, &paper{kind: "godot"}}, Queue: tm.queue(false, &tm.gone),
+		Adapters: []studio.Adapter{p, &paper{kind: "godot"}, native.New()}, Queue: tm.queue(false, &tm.gone),
 		Policy: studio.Policy{Roots: tm.roots}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tm.t.Fatal(err)
@@ -158,6 +159,22 @@ func TestWorkerTakesOnlyItsTargetKinds(t *testing.T) {
 	tm.do(access.RoleGM, "add_object", cube)
 	if tm.names() != "1" {
 		t.Errorf("%s objects: what was given up was done", tm.names())
+	}
+}
+
+// Runs that need no program wait for no worker, and a worker for one program does plans that also use
+// the native target.
+func TestNativeRunsNeedNoWorker(t *testing.T) {
+	tm := newTeam(t)
+	made := tm.do(access.RoleGM, "scene_spec", `{"action": "build", "text": `+quote(keepYAML)+`}`)
+	if v := tm.do(access.RoleGM, "verify_run", `{"run_id": "`+made["run_id"].(string)+`"}`); v["same"] != true {
+		t.Errorf("verified: %v", v)
+	}
+	tm.worker("blender")
+	plan := `{"name": "a keep", "seed": 1, "calls": [{"tool": "scene_spec", "with": {"text": ` + quote(keepYAML) +
+		`}}, {"tool": "add_object", "with": {"object_type": "cube", "name": "A", "location": [0, 0, 1]}}]}`
+	if out := tm.do(access.RoleGM, "plan_execute", `{"plan": `+plan+`}`); out["status"] != "ok" || tm.names() != "1" {
+		t.Errorf("%v", out)
 	}
 }
 

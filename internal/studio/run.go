@@ -73,7 +73,7 @@ func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request
 		return again, err
 	}
 	x.beginRun(ctx)
-	if s.handsOver() {
+	if s.handsOver() && len(x.programKinds()) > 0 {
 		return x.handOver(ctx)
 	}
 	return x.performRun(ctx)

@@ -53,10 +53,13 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 	if err != nil {
 		return Verdict{}, err
 	}
-	targets := slicesx.Map(run.Steps, func(st Step) string { return st.Target.Name })
+	kinds := targetKinds(slicesx.Map(run.Steps, func(st Step) string { return st.Target.Name }))
+	if len(kinds) == 0 {
+		return s.verifyByID(ctx, c.Grant, id, c.Progress)
+	}
 	how := common{Audience: run.Audience, Timeout: s.policy.secondsLimit()}
 	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how),
-		order{Tool: "verify_run", How: how}, targetKinds(targets))
+		order{Tool: "verify_run", How: how}, kinds)
 	t.Run = id
 	if err := s.submitTicket(ctx, c.Grant, t); err != nil {
 		return Verdict{}, err

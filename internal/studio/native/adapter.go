@@ -16,8 +16,8 @@ type Adapter struct {
 // New makes the adapter.
 func New() *Adapter { return &Adapter{build.NewCache(), build.NewPaints()} }
 
-// Kind returns "native".
-func (a *Adapter) Kind() string { return "native" }
+// Kind returns the kind of the adapter.
+func (a *Adapter) Kind() string { return studio.NativeKind }
 
 // Tools returns the tools for scenes, and where the others are done.
 func (a *Adapter) Tools() map[string]studio.Support {
