@@ -79,7 +79,7 @@ func (w *Work) Scene(ctx context.Context, id string) (*spec.Scene, error) {
 		return nil, err
 	}
 	if a.Kind != SpecKind {
-		return nil, Fail(Validation, "spec: artifact %s is a %s; give the result of scene_spec or scene_edit",
+		return nil, Fail(Validation, "spec: artifact %s has the kind %s; give the result of scene_spec or scene_edit",
 			markup.Shorten(id, 60), a.Kind)
 	}
 	b, err := w.Bytes(a)

@@ -76,7 +76,7 @@ func TestSceneToolsRefuse(t *testing.T) {
 		`{"text": "version: 1", "from": "x"}`: "exactly one",
 		`{"text": "{version: 1, name: a, parts: {a: {}}}"}`:                   "a: has no body",
 		`{"spec": {"version": 1, "name": "a", "parts": {"b": {"use": "c"}}}}`: "b: use",
-		`{"from": "` + glb + `"}`:                                             "is a export",
+		`{"from": "` + glb + `"}`:                                             "has the kind export",
 		`{"from": "` + strings.Replace(glb, ".2", ".7", 1) + `"}`:             "",
 	} {
 		if err := d.wantCode(studio.Validation, access.RoleGM, "scene_spec",

@@ -245,3 +245,29 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func FuzzApply(f *testing.F) {
+	for _, edit := range []string{`{"do": "add", "path": "a.b", "value": {"box": {"size": [1, 1, 1]}}}`,
+		`{"do": "set", "path": "b.1.door", "value": {"parts": null}}`, `{"do": "move", "path": "a", "to": "b.1.x"}`,
+		`{"do": "delete", "path": "b.2"}`, `{"do": "set", "value": {"parts": {"a": null}}}`} {
+		f.Add(edit)
+	}
+	f.Fuzz(func(t *testing.T, edit string) {
+		var e Edit
+		if json.Unmarshal([]byte(edit), &e) != nil {
+			return
+		}
+		s := parsed(t, yard("{a: "+crate+", b: {tower: {radius: 3, height: 9}, repeat: {row: {count: 2, step: [9, 0]}}}}"))
+		after, err := s.Apply([]Edit{e})
+		var bad *fault.Error
+		if err != nil {
+			if !errors.As(err, &bad) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if _, err := Diff(s, after); err != nil {
+			t.Error(err)
+		}
+	})
+}
