@@ -141,10 +141,6 @@ func asFault(err error) error {
 	return fault.New(fault.Rule, "%s", err)
 }
 
-func modeOf(advantage, disadvantage bool) ruleset.Mode {
-	return ruleset.ModeOf(advantage, disadvantage)
-}
-
 func showThrown(list []ruleset.Thrown) []string { return slicesx.Map(list, ruleset.Thrown.String) }
 
 func joinNames(list []string) string { return strings.Join(list, ", ") }

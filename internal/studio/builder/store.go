@@ -28,7 +28,7 @@ func LookNamed(name string) (Look, error) {
 		all := slices.Sorted(maps.Keys(lib.Materials))
 		return Look{}, fault.BadField("material", "there is no material %q; there is %s", name, strings.Join(all, ", "))
 	}
-	return Look{l.Material, l.Paint}, nil
+	return Look(l), nil
 }
 
 // AddLook adds a material and the images of its surface. If the material has a colour of its own,

@@ -110,7 +110,7 @@ func (y *yard) useMaterial(name string) string {
 		y.fail("no material %q", name)
 		return full
 	}
-	if err := AddLook(y.Script, full, Look{look.Material, look.Paint}, y.paint); err != nil {
+	if err := AddLook(y.Script, full, Look(look), y.paint); err != nil {
 		y.err = cmp.Or(y.err, err)
 	}
 	return full
