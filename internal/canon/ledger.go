@@ -2,6 +2,8 @@ package canon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"slices"
 	"strings"
@@ -18,6 +20,25 @@ const AnySurface = "*"
 // LedgerStream returns the id of a ledger: a stream of events apart from the worlds' canons, such
 // as "game:<id>". kind is a key of Config.Ledgers.
 func LedgerStream(kind, id string) StreamID { return StreamID(kind + ":" + id) }
+
+// LedgerName returns the name of a new ledger: the prefix and 16 hexadecimal digits. The same idempotency key
+// of the same account gives the same name; without a key the name is random.
+func LedgerName(g access.Grant, prefix string, random func([]byte)) string {
+	var name [8]byte
+	if key := g.Request().IdempotencyKey; key != "" {
+		sum := sha256.Sum256([]byte(g.Caller().Account() + "\x00" + key))
+		copy(name[:], sum[:])
+	} else {
+		random(name[:])
+	}
+	return prefix + hex.EncodeToString(name[:])
+}
+
+// IsLedgerName reports whether a text has the form of the names that LedgerName returns for a prefix.
+func IsLedgerName(prefix, text string) bool {
+	rest, ok := strings.CutPrefix(text, prefix)
+	return ok && len(rest) == 16 && strings.Trim(rest, "0123456789abcdef") == ""
+}
 
 // ledgerBatch is the number of records that Records reads in one snapshot. It yields them after
 // closing the snapshot, so that no snapshot stays open while the caller works.

@@ -2,11 +2,8 @@ package game
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -113,7 +110,7 @@ func (s *Service) addGame(ctx context.Context, g access.Grant, settings rule.Set
 	var seed rule.Seed
 	s.cfg.Random(seed[:])
 	host := g.Caller().Subject
-	c := rule.Create{ID: s.newID(g), World: g.World().String(), Host: string(host), Settings: settings, Seed: seed}
+	c := rule.Create{ID: canon.LedgerName(g, idPrefix, s.cfg.Random), World: g.World().String(), Host: string(host), Settings: settings, Seed: seed}
 	if _, err := rule.Decide(rule.State{}, c, s.nowMillis(), rule.NewDice(seed, 0)); err != nil {
 		return nil, err // before anything is stored
 	}
@@ -128,20 +125,7 @@ func (s *Service) addGame(ctx context.Context, g access.Grant, settings rule.Set
 	return s.keepTable(t), nil
 }
 
-// newID returns the id of a new game. The same idempotency key of the same account gives the same
-// id.
-func (s *Service) newID(g access.Grant) string {
-	var name [8]byte
-	if key := g.Request().IdempotencyKey; key != "" {
-		sum := sha256.Sum256([]byte(g.Caller().Account() + "\x00" + key))
-		copy(name[:], sum[:])
-	} else {
-		s.cfg.Random(name[:])
-	}
-	return "g-" + hex.EncodeToString(name[:])
-}
+// idPrefix begins the ids of games.
+const idPrefix = "g-"
 
-func isGameID(id string) bool {
-	rest, ok := strings.CutPrefix(id, "g-")
-	return ok && len(rest) == 16 && strings.Trim(rest, "0123456789abcdef") == ""
-}
+func isGameID(id string) bool { return canon.IsLedgerName(idPrefix, id) }

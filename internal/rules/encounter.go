@@ -2,10 +2,7 @@ package rules
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -45,28 +42,13 @@ func ledgerOf(world access.WorldID, id string) canon.StreamID {
 	return canon.LedgerStream(Ledger, world.String()+"/"+id)
 }
 
-func isEncounterID(id string) bool {
-	rest, ok := strings.CutPrefix(id, "e-")
-	return ok && len(rest) == 16 && strings.Trim(rest, "0123456789abcdef") == ""
-}
-
-// newID returns the id of a new encounter. The same idempotency key of the same account gives the
-// same id.
-func (s *Service) newID(g access.Grant) string {
-	var name [8]byte
-	if key := g.Request().IdempotencyKey; key != "" {
-		sum := sha256.Sum256([]byte(g.Caller().Account() + "\x00" + key))
-		copy(name[:], sum[:])
-	} else {
-		s.cfg.Random(name[:])
-	}
-	return "e-" + hex.EncodeToString(name[:])
-}
+// idPrefix begins the ids of encounters.
+const idPrefix = "e-"
 
 // load computes an encounter from its ledger, up to a record; 0: up to the last.
 func (s *Service) load(ctx context.Context, g access.Grant, id string, upTo canon.Seq) (*encounter, error) {
 	missing := fault.New(fault.NotFound, "there is no encounter %q in this world", id)
-	if !isEncounterID(id) {
+	if !canon.IsLedgerName(idPrefix, id) {
 		return nil, missing
 	}
 	e := &encounter{id: id}

@@ -62,7 +62,7 @@ func (s *Service) startEncounter() *op.Operation {
 }
 
 func (s *Service) start(ctx context.Context, c *op.Call, in startIn) (encounterOut, error) {
-	e := &encounter{id: s.newID(c.Grant), started: started{Players: in.Players, System: (fifth.System{}).Name()}}
+	e := &encounter{id: canon.LedgerName(c.Grant, idPrefix, s.cfg.Random), started: started{Players: in.Players, System: (fifth.System{}).Name()}}
 	e.Setup.ZoneFeet = in.ZoneFeet
 	for _, z := range in.Zones {
 		e.Setup.Zones = append(e.Setup.Zones, fifth.Zone{Name: z.Name, Next: z.Next, Cover: z.Cover})
