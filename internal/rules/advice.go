@@ -15,8 +15,8 @@ import (
 	"loregate/internal/ruleset/fifth"
 )
 
-// maxMonsters is the number of monsters' cards that advice reads.
-const maxMonsters = 500
+// maxRecords is the number of cards of a type that advice reads.
+const maxRecords = 500
 
 type monstersIn struct {
 	Card  string `json:"card" minlen:"1" maxlen:"255" jsonschema:"Name of the monster's card."`
@@ -134,23 +134,17 @@ func (in *suggestIn) suggest(ctx context.Context, l *canon.Snapshot, by ruleset.
 
 // readMonsters returns the visible monsters, by experience and name.
 func (in *suggestIn) readMonsters(ctx context.Context, l *canon.Snapshot) (all []worth, err error) {
-	read := 0
-	for card, err := range l.AllCards(ctx, canon.Filter{Type: "Creature"}) {
-		if err != nil {
-			return nil, err
-		}
-		if read++; read > maxMonsters {
-			break
-		}
+	err = eachRecord(ctx, l, "Creature", func(card canon.Card, record []byte) {
 		var r struct {
 			Kind string `json:"type"`
 			XP   int    `json:"xp"`
 		}
-		if record := recordOf(card); record == nil || json.Unmarshal(record, &r) != nil || r.XP == 0 ||
-			in.Kind != "" && r.Kind != in.Kind {
-			continue
+		if json.Unmarshal(record, &r) == nil && r.XP != 0 && (in.Kind == "" || r.Kind == in.Kind) {
+			all = append(all, worth{card.Name, r.XP})
 		}
-		all = append(all, worth{card.Name, r.XP})
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(all, func(a, b worth) int { return cmp.Or(cmp.Compare(a.xp, b.xp), cmp.Compare(a.name, b.name)) })
 	return all, nil
@@ -227,22 +221,35 @@ func (s *Service) generateLoot() *op.Operation {
 
 // readArtifacts returns the names of the visible artifacts of some rarities, in order.
 func readArtifacts(ctx context.Context, l *canon.Snapshot, of []string) (names []string, err error) {
-	read := 0
-	for card, err := range l.AllCards(ctx, canon.Filter{Type: "Artifact"}) {
-		if err != nil {
-			return nil, err
-		}
-		if read++; read > maxMonsters {
-			break
-		}
+	err = eachRecord(ctx, l, "Artifact", func(card canon.Card, record []byte) {
 		var r struct {
 			Rarity struct {
 				Name string `json:"name"`
 			} `json:"rarity"`
 		}
-		if record := recordOf(card); record != nil && json.Unmarshal(record, &r) == nil && slices.Contains(of, r.Rarity.Name) {
+		if json.Unmarshal(record, &r) == nil && slices.Contains(of, r.Rarity.Name) {
 			names = append(names, card.Name)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return names, nil
+}
+
+// eachRecord calls f for those of the first maxRecords visible cards of a type that have a record of the rules.
+func eachRecord(ctx context.Context, l *canon.Snapshot, typ string, f func(card canon.Card, record []byte)) error {
+	read := 0
+	for card, err := range l.AllCards(ctx, canon.Filter{Type: typ}) {
+		if err != nil {
+			return err
+		}
+		if read++; read > maxRecords {
+			break
+		}
+		if record := recordOf(card); record != nil {
+			f(card, record)
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/ruleset"
@@ -155,20 +154,4 @@ func (s *Service) rest() *op.Operation {
 		out, err := fifth.ShortRest(in.Resources, in.Spend, seed.Stream())
 		return restOut{out, seed.String()}, asFault(err)
 	})
-}
-
-// findRecord returns a card and its record of the rules, by name, or by kind and name as the import
-// gives codenames. ok is false if the card has no record.
-func findRecord(ctx context.Context, l *canon.Snapshot, kind, name string) (card canon.Card, record []byte, err error) {
-	if kind != "" {
-		card, ok, err := l.Exists(ctx, codenameOf(kind, name))
-		if err != nil {
-			return canon.Card{}, nil, err
-		}
-		if ok {
-			return card, recordOf(card), nil
-		}
-	}
-	card, err = l.Find(ctx, name)
-	return card, recordOf(card), err
 }

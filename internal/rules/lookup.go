@@ -97,3 +97,19 @@ func recordOf(card canon.Card) []byte {
 	}
 	return fields.SRD
 }
+
+// findRecord returns a card and its record of the rules, by name, or by kind and name as the import
+// gives codenames. record is nil if the card has none.
+func findRecord(ctx context.Context, l *canon.Snapshot, kind, name string) (card canon.Card, record []byte, err error) {
+	if kind != "" {
+		card, ok, err := l.Exists(ctx, codenameOf(kind, name))
+		if err != nil {
+			return canon.Card{}, nil, err
+		}
+		if ok {
+			return card, recordOf(card), nil
+		}
+	}
+	card, err = l.Find(ctx, name)
+	return card, recordOf(card), err
+}

@@ -121,7 +121,6 @@ const (
 	citeProne         = "SRD 5.1: Being Prone"
 	citeShortRest     = "SRD 5.1: Short Rest"
 	citeLongRest      = "SRD 5.1: Long Rest"
-	citeExperience    = "SRD 5.1: Experience Points"
 )
 
 var d20 = map[ruleset.Mode]ruleset.Dice{

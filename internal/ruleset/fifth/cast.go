@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"loregate/internal/ruleset"
 )
 
 // doCast casts a spell.
@@ -239,15 +237,4 @@ func (e *Encounter) afflict(i, t int, s *Spell) {
 	e.effects = append(e.effects, x)
 	e.refresh(o)
 	e.tell(v)
-}
-
-// Mode returns the mode that exhaustion and conditions give to a creature's checks.
-func (c *Combatant) Mode() ruleset.Mode {
-	worse := c.Exhaustion >= 1
-	for _, name := range c.Conditions {
-		if one, err := ParseCondition(name); err == nil && one.Has(checksWorse) {
-			worse = true
-		}
-	}
-	return ruleset.ModeOf(false, worse)
 }

@@ -141,10 +141,14 @@ func (a Attack) check() error {
 		return fmt.Errorf("needs a bonus within %d, distances up to %d feet and at most 5 kinds of "+
 			"damage", maxBonus, maxReach)
 	}
-	for _, d := range a.Hits {
+	return checkDamage(a.Hits)
+}
+
+// checkDamage returns an error if the type of a damage is unknown.
+func checkDamage(list []Damage) error {
+	for _, d := range list {
 		if !slices.Contains(damageTypes, d.Type) {
-			return fmt.Errorf("does damage of the unknown type %q; the types are "+
-				"%s", d.Type, strings.Join(damageTypes, ", "))
+			return fmt.Errorf("does damage of the unknown type %q; the types are %s", d.Type, strings.Join(damageTypes, ", "))
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package fifth
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"loregate/internal/ruleset"
 )
@@ -51,10 +50,8 @@ func (s Spell) check() error {
 	if !slices.Contains([]string{"", timeAction, timeBonus, timeReaction}, s.Time) {
 		return fmt.Errorf("takes a casting time that no encounter has room for; it must be action, bonus action or reaction")
 	}
-	for _, d := range s.Damage {
-		if !slices.Contains(damageTypes, d.Type) {
-			return fmt.Errorf("does damage of the unknown type %q; the types are %s", d.Type, strings.Join(damageTypes, ", "))
-		}
+	if err := checkDamage(s.Damage); err != nil {
+		return err
 	}
 	if s.Condition != "" {
 		_, err := ParseCondition(s.Condition)

@@ -3,7 +3,6 @@ package fifth
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 const maxLevel = 20
@@ -59,14 +58,6 @@ const (
 var dangerNames = []string{"trivial", "easy", "medium", "hard", "deadly"}
 
 func (d Danger) String() string { return dangerNames[d] }
-
-// ParseDanger returns the danger of a name.
-func ParseDanger(name string) (Danger, error) {
-	if i := slices.Index(dangerNames, name); i > 0 {
-		return Danger(i), nil
-	}
-	return 0, errors.New("must be easy, medium, hard or deadly")
-}
 
 // citeThresholds names the source of the thresholds and multipliers, which the SRD lacks.
 const citeThresholds = "D&D Basic Rules: Building Combat Encounters"
