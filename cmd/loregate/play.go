@@ -44,8 +44,7 @@ quit                                   end`
 // Run reads commands from standard input, a line each, until its end or quit.
 func (p playCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.withApp(ctx, func(a *app.App) error {
-		sample := studioCommon{World: p.World}
-		if err := sample.ensureWorld(ctx, a); err != nil {
+		if err := ensureWorld(ctx, a, p.World); err != nil {
 			return err
 		}
 		g := playSession{app: a, out: out, world: p.World, player: p.Player}

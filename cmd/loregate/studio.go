@@ -91,7 +91,7 @@ type planAnswer struct {
 func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.withApp(ctx, func(a *app.App) error {
 		var made json.RawMessage
-		if err := p.ensureWorld(ctx, a); err != nil {
+		if err := ensureWorld(ctx, a, p.World); err != nil {
 			return err
 		}
 		if err := p.invoke(ctx, a, "plan_create", withGiven(map[string]any{"intent": p.Intent, "seed": p.Seed},
@@ -178,7 +178,7 @@ func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	return r.withApp(ctx, func(a *app.App) error {
 		var e json.RawMessage
-		if err := r.ensureWorld(ctx, a); err != nil {
+		if err := ensureWorld(ctx, a, r.World); err != nil {
 			return err
 		}
 		if err := r.invoke(ctx, a, "plan_execute", input, &e); err != nil {
@@ -191,10 +191,10 @@ func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// ensureWorld makes sure that there is a world to work in. If the flags name the sample world,
+// ensureWorld makes sure that there is a world to work in. If world names the sample world,
 // which the examples use, it loads that into an empty data folder.
-func (w *studioCommon) ensureWorld(ctx context.Context, a *app.App) error {
-	if w.World != app.SampleWorld {
+func ensureWorld(ctx context.Context, a *app.App, world string) error {
+	if world != app.SampleWorld {
 		return a.EnsureWorld(ctx)
 	}
 	made, err := a.LoadSample(ctx, progress("loading the sample world"))
@@ -287,7 +287,7 @@ func (c studioCheckCmd) checkFile(ctx context.Context, a *app.App, file string) 
 		return "", err
 	}
 	c.World = cmp.Or(c.World, p.World)
-	if err := c.ensureWorld(ctx, a); err != nil {
+	if err := ensureWorld(ctx, a, c.World); err != nil {
 		return "", err
 	}
 	var judged struct {

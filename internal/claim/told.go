@@ -17,8 +17,8 @@ const (
 	toldFields    = 6 // of an entity
 )
 
-// Told returns what a world tells of the entities that a text names, of its speaker and of its place, as one sentence a
-// line, at most maxTold. A reader of these lines alone can find out whether the canon denies the text.
+// Told returns the sentences of a world about the entities that a text names, about its speaker and
+// its place, one a line, at most maxTold. A reader of these lines alone can find out whether the canon denies the text.
 func Told(text string, w *World) []string {
 	said := tokensOf(text)
 	about := factsAbout(said, w)

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/game/view"
 )
 
-// seatView is what a seat is told.
+// seatView is an answer to a seat.
 type seatView struct {
 	view.Own
 	Seen string `json:"seen"`
