@@ -45,7 +45,8 @@ func ledgerOf(world access.WorldID, id string) canon.StreamID {
 // idPrefix begins the ids of encounters.
 const idPrefix = "e-"
 
-// load computes an encounter from its ledger, up to a record; 0: up to the last.
+// load computes an encounter from its ledger, up to a record; 0: up to the last. One in which players act
+// for no side is the game masters' alone.
 func (s *Service) load(ctx context.Context, g access.Grant, id string, upTo canon.Seq) (*encounter, error) {
 	missing := fault.New(fault.NotFound, "there is no encounter %q in this world", id)
 	if !canon.IsLedgerName(idPrefix, id) {
@@ -66,7 +67,7 @@ func (s *Service) load(ctx context.Context, g access.Grant, id string, upTo cano
 			return nil, err
 		}
 	}
-	if e.state == nil {
+	if e.state == nil || len(e.Players) == 0 && g.Role() < access.RoleGM {
 		return nil, missing
 	}
 	return e, nil

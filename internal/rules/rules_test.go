@@ -136,6 +136,17 @@ func TestAPlayerSeesTheTableOnly(t *testing.T) {
 	s.refused(s.gm, "encounter_act", fmt.Sprintf(`{"id":%q,"kind":"end"}`, id), fault.Rule, "over")
 }
 
+// TestAnEncounterWithoutPlayersIsTheGameMasters: to a player it is as absent as one that does not exist. Its
+// id follows from its idempotency key, so it could be guessed.
+func TestAnEncounterWithoutPlayersIsTheGameMasters(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	id := s.ask(s.gm, "start_encounter", "{"+strings.Replace(fighters, `["party"]`, "[]", 1)+"}")["id"].(string)
+	s.ask(s.gm, "get_encounter", fmt.Sprintf(`{"id":%q}`, id))
+	s.refused(s.player, "get_encounter", fmt.Sprintf(`{"id":%q}`, id), fault.NotFound, "no encounter")
+	s.refused(s.player, "encounter_act", fmt.Sprintf(`{"id":%q,"kind":"end"}`, id), fault.NotFound, "no encounter")
+}
+
 func TestARepeatedActIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	s := newTable(t)
