@@ -33,6 +33,11 @@ type Sessions interface {
 	CreateCode(ctx context.Context, c identity.Consent) (string, error)
 	Grants(ctx context.Context, person access.Subject) ([]identity.Key, error)
 	Join(ctx context.Context, code, name string) (identity.Key, string, error)
+	Passkeys(ctx context.Context, subject access.Subject) ([]identity.Key, error)
+	BeginPasskey(ctx context.Context, origin, session string) (identity.Ceremony, error)
+	AddPasskey(ctx context.Context, origin, session, name, state, answer string) (identity.Key, error)
+	BeginPasskeySignIn(origin string) (identity.Ceremony, error)
+	OpenPasskeySession(ctx context.Context, origin, state, answer string) (identity.Key, string, error)
 }
 
 // Config has the parts of a console. All fields but Logger are needed.
@@ -65,6 +70,8 @@ func New(c Config) http.Handler {
 	s.mux.HandleFunc("GET /assets/{file}", serveAsset)
 	s.mux.HandleFunc("GET /sign-in", s.showSignIn)
 	s.mux.HandleFunc("POST /sign-in", s.signIn)
+	s.mux.HandleFunc("POST /sign-in/passkey/ask", s.askPasskey)
+	s.mux.HandleFunc("POST /sign-in/passkey", s.signInByPasskey)
 	s.mux.HandleFunc("POST /sign-out", s.signOut)
 	s.mux.HandleFunc("GET /join", s.showJoin)
 	s.mux.HandleFunc("POST /join", s.join)
@@ -73,6 +80,9 @@ func New(c Config) http.Handler {
 		"GET /account":                      s.showAccount,
 		"POST /account/end":                 s.endSessions,
 		"POST /account/end-grant":           s.endGrant,
+		"POST /account/passkey/ask":         s.askNewPasskey,
+		"POST /account/passkey":             s.addPasskey,
+		"POST /account/end-passkey":         s.endPasskey,
 		"GET /authorize":                    s.showConsent,
 		"POST /authorize":                   s.decideConsent,
 		"GET /w/{world}":                    s.showCards,

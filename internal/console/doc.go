@@ -17,7 +17,7 @@
 //	/proposals/{world}[/{id}]  proposals
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/members/{world}           members and invitations; /keys/{world} keys of programs
-//	/account                   sessions, and clients that were let in
+//	/account                   passkeys, sessions, and clients that were let in
 //	/authorize                 whether to let a client in (OAuth 2.1)
 //	/sign-in, /sign-out, /join
 //

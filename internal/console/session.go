@@ -71,26 +71,36 @@ func (s *server) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 // showSignIn shows the form. A secret in the fragment of its address never reaches the server's log:
 // a script fills it in and sends the form.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	writePage(w, http.StatusOK, signInPage(localPath(r.URL.Query().Get("to")), ""))
+	s.writeSignIn(w, r, http.StatusOK, localPath(r.URL.Query().Get("to")), "")
 }
 
 // signIn exchanges a key or a sign-in code for a session.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
-	to := localPath(r.PostFormValue("to"))
 	_, token, err := s.Sessions.OpenSession(r.Context(), strings.TrimSpace(r.PostFormValue("secret")))
+	s.finishSignIn(w, r, token, err, "This key or code does not work. Codes work once, for ten "+
+		"minutes; ask for a new one, or use a key.")
+}
+
+// finishSignIn sets the cookie of a new session and goes to the page that the person wanted, or shows why
+// there is no session. Wrong credentials count against the browser's address.
+func (s *server) finishSignIn(w http.ResponseWriter, r *http.Request, token string, err error, wrong string) {
+	to := localPath(r.PostFormValue("to"))
 	if errors.Is(err, fault.Unauthorized) {
 		if err = s.Wrong(r, err); errors.Is(err, fault.Unauthorized) {
-			writePage(w, http.StatusUnauthorized, signInPage(to, "This key or code does not work. Codes work once, for ten "+
-				"minutes; ask for a new one, or use a key."))
+			s.writeSignIn(w, r, http.StatusUnauthorized, to, wrong)
 			return
 		}
 	}
 	if err != nil {
-		writePage(w, fault.KindOf(err).HTTPStatus(), signInPage(to, fault.Show(err, "").Error.Message))
+		s.writeSignIn(w, r, fault.KindOf(err).HTTPStatus(), to, fault.Show(err, "").Error.Message)
 		return
 	}
 	s.setCookie(w, r, token, int(identity.SessionLife.Seconds()))
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+func (s *server) writeSignIn(w http.ResponseWriter, r *http.Request, status int, to, problem string) {
+	writePage(w, status, signInPage(to, problem, s.passkeyProblem(r) == ""))
 }
 
 // signOut ends the session in the store, so that a copy of the cookie is worthless, and has the
@@ -114,19 +124,6 @@ func localPath(to string) string {
 		return "/"
 	}
 	return to
-}
-
-// showAccount lists the person's sessions.
-func (s *server) showAccount(v *visit) error {
-	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return err
-	}
-	grants, err := s.Sessions.Grants(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return err
-	}
-	return v.write(http.StatusOK, accountPage(v.frame("Account"), open, v.caller, showGrants(grants)))
 }
 
 // endSessions ends one session of the person, or all but the present one.

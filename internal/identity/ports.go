@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
@@ -109,6 +110,8 @@ type KeySpec struct {
 	// most those that this person has as a member today.
 	Behalf access.Subject `json:"behalf,omitempty"`
 	OAuth  *OAuthKey      `json:"oauth,omitempty"` // of a grant and its secrets
+	// Passkey is the public part of a passkey.
+	Passkey *webauthn.Credential `json:"passkey,omitempty"`
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
 	// key does.
 	MadeWith string `json:"made_with,omitempty"`

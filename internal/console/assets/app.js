@@ -14,6 +14,32 @@ function sendCode() {
 addEventListener("hashchange", sendCode); // the link may be pasted into this page's address
 sendCode();
 
+// Passkeys: the authenticator's answer to the server's question is sent by the form.
+for (const form of document.querySelectorAll("form[data-passkey]")) {
+  if (!window.PublicKeyCredential || !PublicKeyCredential.parseRequestOptionsFromJSON) continue;
+  form.hidden = false;
+  const problem = form.querySelector(".problem");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    try {
+      const asked = await fetch(form.action + "/ask", { method: "POST" });
+      const question = await asked.json();
+      if (!asked.ok) throw new Error(question.error.message);
+      const options = question.options.publicKey;
+      const answer = form.dataset.passkey === "create"
+        ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
+        : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
+      form.elements.state.value = question.state;
+      form.elements.answer.value = JSON.stringify(answer.toJSON());
+      form.submit();
+    } catch (error) {
+      problem.textContent = error.name === "NotAllowedError" ? "Nothing was chosen. Try again." : error.message;
+      problem.hidden = false;
+    }
+  });
+}
+
 // Unsaved text survives a reload. Signing out clears the storage.
 const text = document.querySelector("textarea[data-draft]");
 if (text) {

@@ -1,0 +1,128 @@
+package consoletest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"loregate/internal/access"
+	"loregate/internal/identity"
+)
+
+// addAuthenticator gives the tab an authenticator whose person always agrees.
+func (p *tab) addAuthenticator() {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, webauthn.Enable, webauthn.EnableParams{})
+	p.must(err)
+	_, err = chromedp.Call(p.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
+		Options: &webauthn.VirtualAuthenticatorOptions{Protocol: "ctap2", Transport: "internal", HasResidentKey: true,
+			HasUserVerification: true, AutomaticPresenceSimulation: true, IsUserVerified: true}})
+	p.must(err)
+}
+
+// passkeyTab opens the pages at the host that has passkeys.
+func (s *stage) passkeyTab() *tab {
+	s.t.Helper()
+	p := newTab(s.t, identity.PagesURL(s.base), 390)
+	p.addAuthenticator()
+	return p
+}
+
+// TestAPersonComesBackByPasskey adds a passkey, signs out and in again, and removes it.
+func TestAPersonComesBackByPasskey(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := s.passkeyTab()
+	p.allow("401") // of the passkey that was removed
+	p.signIn(strings.Replace(s.link(access.RoleGM), s.base, p.base, 1))
+	p.open("/account")
+	p.wants("Add one to need no key or link")
+	p.fill("#passkey-name", "my phone")
+	p.click("Add a passkey")
+	p.wants("my phone, since")
+	p.look("account-passkey")
+	p.click("Sign out")
+	p.look("sign-in-passkey")
+	p.open("/w/lendwater")
+	p.wants("Sign in with a passkey")
+	p.click("Sign in with a passkey")
+	p.waits(`location.pathname === "/w/lendwater"`, "the person is where they wanted to go")
+	p.open("/account")
+	p.wants("person-gm")
+	p.click("Remove")
+	p.wants("Add one to need no key or link")
+	p.click("Sign out")
+	p.click("Sign in with a passkey")
+	p.wants("This passkey was not accepted")
+}
+
+// passkeyAnswer lets the authenticator answer a question of the server in the page, and keeps state and answer
+// in the page's variables.
+const passkeyAnswer = `(async () => {
+	const q = await (await fetch("/sign-in/passkey/ask", {method: "POST"})).json();
+	const a = await navigator.credentials.get({publicKey:
+		PublicKeyCredential.parseRequestOptionsFromJSON(q.options.publicKey)});
+	window.q = {state: q.state, answer: JSON.stringify(a.toJSON())};
+	return "answered";
+})()`
+
+// TestPasskeyAnswersCannotBeReused sends answers of a real authenticator twice, changed, and to another question.
+func TestPasskeyAnswersCannotBeReused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := s.passkeyTab()
+	p.allow("401")
+	p.signIn(strings.Replace(s.link(access.RoleGM), s.base, p.base, 1))
+	p.open("/account")
+	p.fill("#passkey-name", "laptop")
+	p.click("Add a passkey")
+	p.wants("laptop, since")
+	answer := func(into string) {
+		t.Helper()
+		p.eval(`void ` + strings.Replace(passkeyAnswer, "window.q", "window."+into, 1))
+		p.waits(`!!window.`+into, "the authenticator answers")
+	}
+	answer("first")
+	answer("second")
+	send := func(state, answer string) string {
+		t.Helper()
+		p.eval(fmt.Sprintf(`void fetch("/sign-in/passkey", {method: "POST", redirect: "manual", credentials: "omit",
+			body: new URLSearchParams({state: %s, answer: %s, to: "/account"})}).then((r) => window.got =
+			r.type === "opaqueredirect" ? "in" : String(r.status)); window.got = ""`, state, answer))
+		p.waits(`window.got !== ""`, "the server answers")
+		return p.eval(`window.got`)
+	}
+	for _, c := range []struct{ what, state, answer, want string }{
+		{"an answer to another question", "second.state", "first.answer", "401"},
+		{"a changed state", `first.state.replace(/^./, (c) => c === "e" ? "f" : "e")`, "first.answer", "401"},
+		{"a changed signature", "first.state", `first.answer.replace(/"signature":"..../, '"signature":"AAAA')`, "401"},
+		{"another user handle", "first.state", `first.answer.replace(/"userHandle":"..../, '"userHandle":"AAAA')`, "401"},
+		{"no answer", "first.state", `"{}"`, "401"},
+		{"a long answer", "first.state", `"x".repeat(70000)`, "401"},
+		{"the answer", "first.state", "first.answer", "in"},
+		{"the answer once more", "first.state", "first.answer", "401"},
+	} {
+		if got := send(c.state, c.answer); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestPasskeysNeedAHostName asks for passkeys where browsers have none.
+func TestPasskeysNeedAHostName(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	v := s.visitor()
+	v.signIn(s.code(access.RoleGM))
+	v.wants("/account", identity.PagesHost)
+	status, body, _ := v.send("POST", "/account/passkey/ask", nil)
+	if status != 400 && status != 409 && status != 422 || !strings.Contains(body, "host name") {
+		t.Errorf("asked on an address: %d %s", status, body)
+	}
+	if _, body, _ := s.visitor().send("GET", "/sign-in", nil); strings.Contains(body, "Sign in with a passkey") {
+		t.Error("a passkey is offered on an address")
+	}
+}
