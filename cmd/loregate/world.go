@@ -240,7 +240,7 @@ func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
 
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Create an API key. It is shown only once."`
-	List   keyListCmd   `cmd:"" help:"List API keys."`
+	List   keyListCmd   `cmd:"" help:"List API keys and passkeys."`
 	Tokens keyTokensCmd `cmd:"" help:"List the tokens of players and of seats in games."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key with its tokens, the play tokens made with it and its open streams; or revoke one play token."`
 }
@@ -317,7 +317,7 @@ func (k keyRow) describeExtras() (words []string) {
 		holds bool
 		word  string
 	}{{k.Operator, "operator"}, {k.Approve, "approves"}, {k.Advisory, "proposes only"}, {k.ReadOnly, "reads only"},
-		{k.Seat != "", "seat " + k.Seat},
+		{k.Seat != "", "seat " + k.Seat}, {k.Passkey != nil, "passkey"},
 		{len(k.Surfaces) > 0, strings.Join(k.Surfaces, "+")}, {len(k.Operations) > 0, strings.Join(k.Operations, "+")},
 		{k.RateClass != "", "limits " + k.RateClass}, {!k.Expires.IsZero(), "until " + formatMinute(k.Expires)}} {
 		if w.holds {

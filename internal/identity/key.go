@@ -45,17 +45,19 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	return s.addSecret(ctx, keyPrefix, s.cfg.NewID(), spec)
 }
 
-// Keys lists all keys with a secret, by creation, without their hashes. It leaves out the keys behind
+// Keys lists all API keys and passkeys, by creation, without their hashes. It leaves out the keys behind
 // sessions, play tokens and grants.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) { return s.listKeys(ctx, "") }
+func (s *Service) Keys(ctx context.Context) ([]Key, error) {
+	return s.listKeys(ctx, "", audiencePasskey)
+}
 
-// listKeys lists the keys of an audience by creation, without their hashes.
-func (s *Service) listKeys(ctx context.Context, audience string) (all []Key, err error) {
+// listKeys lists the keys of some audiences by creation, without their hashes.
+func (s *Service) listKeys(ctx context.Context, audiences ...string) (all []Key, err error) {
 	for k, err := range s.cfg.Store.Keys(ctx) {
 		if err != nil {
 			return nil, newUnavailable(err)
 		}
-		if k.Audience == audience {
+		if slices.Contains(audiences, k.Audience) {
 			k.Hash = Hash{}
 			all = append(all, k)
 		}
@@ -65,18 +67,11 @@ func (s *Service) listKeys(ctx context.Context, audience string) (all []Key, err
 
 // KeysOfWorld lists the keys and grants that open a world by its name, by creation, without their hashes.
 func (s *Service) KeysOfWorld(ctx context.Context, w access.WorldID) (all []Key, err error) {
-	for _, audience := range []string{"", AudienceGrant} {
-		list, err := s.listKeys(ctx, audience)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range list {
-			if _, opens := k.Worlds[w]; opens && k.Good(s.cfg.Now()) {
-				all = append(all, k)
-			}
-		}
-	}
-	return all, nil
+	all, err = s.listKeys(ctx, "", AudienceGrant)
+	return slices.DeleteFunc(all, func(k Key) bool {
+		_, opens := k.Worlds[w]
+		return !opens || !k.Good(s.cfg.Now())
+	}), err
 }
 
 // KeyOf returns a key or a grant by its id, without its hash. Keys behind sessions, codes and play tokens
