@@ -6,6 +6,7 @@
 #   JUDGE_CORPUS  folder of the SRD in JSON (5e-bits/5e-database, src/2014/en), for the development half of the search
 #                 (default: internal/app/judgetest/cases/development/srd.zip)
 #   JUDGE_MODEL   model for loregate model install, for the row of a real embedder (default: the row is left out)
+#   JUDGE_EMBEDDER  address of an embedding endpoint, for the same row
 #   JUDGE_ONLY    pattern of tests; then the page is printed and not kept
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -51,6 +51,7 @@ var modelBars = []bar{
 	{"planner with the best model", "right", 0.92, false},
 	{"planner with the best model", "asked", maxAsked, true},
 	{"search with an oracle embedder", "nDCG@10", 0.93, false},
+	{"search with a simulated embedder", "nDCG@10", 0.85, false},
 	{"search with a real embedder", "nDCG@10", 0.85, false},
 	{"commands with a hostile model", "loss", maxLoss, true},
 	{"intents with a hostile model", "loss", maxLoss, true},

@@ -62,20 +62,22 @@ func TestSearch(t *testing.T) {
 			importCorpus(t, a, srd.stage.slug, srdFolder(t))
 			sets = append(sets, srd)
 			judgeSearch(t, half, "search", sets)
-			oracle := serveOracle(t, sets)
 			a.Close(t.Context())
 			c := a.Config
-			c.Embedding.URL, c.Embedding.Model = oracle.URL, "oracle"
-			b, _ := apptest.Open(t, c, apptest.Quiet())
-			judgeWithVectors(t, half, "search with an oracle embedder", b, sets)
+			judgeOracle(t, half, "search with an oracle embedder", c, newOracle(sets, 0), sets)
+			simulated := newOracle(sets, realNoise)
+			judgeOracle(t, half, "search with a simulated embedder", c, simulated, sets)
+			alone := func(_ *testing.T, _ *stage, query string) []string { return simulated.rank(query) }
+			judgeFinders(t, half, "search with a simulated embedder", []finder{{"embedder alone", alone}}, sets)
 			if file := os.Getenv("JUDGE_MODEL"); file != "" {
-				b.Close(t.Context())
-				c.Embedding = app.Embedding{}
 				if _, err := app.InstallModel(c, file, "judged"); err != nil {
 					t.Fatal(err)
 				}
-				b, _ = apptest.Open(t, c, apptest.Quiet())
-				judgeWithVectors(t, half, "search with a real embedder", b, sets)
+				judgeWithVectors(t, half, "search with a real embedder", c, sets)
+			}
+			if url := os.Getenv("JUDGE_EMBEDDER"); url != "" {
+				c.Embedding.URL, c.Embedding.Model = url, "judged"
+				judgeWithVectors(t, half, "search with a real embedder", c, sets)
 			}
 		})
 	}
@@ -133,8 +135,18 @@ func corpusWorld(cards []fixtureCard) fixtureWorld {
 // those of the finder that is worst at it.
 func judgeSearch(t *testing.T, half, row string, sets []searchSet) {
 	t.Helper()
-	worst, counts := map[string]float64{}, map[string]int{}
-	for _, f := range finders {
+	worst, counts := judgeFinders(t, half, row, finders, sets)
+	for _, kind := range sortedKeys(worst) {
+		report(t, half, row, kind, worst[kind], counts[kind])
+	}
+}
+
+// judgeFinders reports the mean nDCG@10 of each finder, and returns the least ones by kind and their numbers of cases.
+func judgeFinders(t *testing.T, half, row string, list []finder, sets []searchSet) (worst map[string]float64,
+	counts map[string]int) {
+	t.Helper()
+	worst, counts = map[string]float64{}, map[string]int{}
+	for _, f := range list {
 		byKind := map[string][]float64{}
 		for _, set := range sets {
 			for _, c := range set.cases {
@@ -155,9 +167,7 @@ func judgeSearch(t *testing.T, half, row string, sets []searchSet) {
 			counts[kind] = n
 		}
 	}
-	for _, kind := range sortedKeys(worst) {
-		report(t, half, row, kind, worst[kind], counts[kind])
-	}
+	return worst, counts
 }
 
 // ndcg returns the normalised discounted cumulative gain of the first ten names: each name gains
