@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz proof judge docs dist pictures
+.PHONY: test quick run build bench bench-scale conformance fuzz proof judge docs dist pictures scenes
 
 test:
 	./scripts/test.sh
@@ -33,6 +33,9 @@ proof:
 
 pictures:
 	PICTURES=$(CURDIR)/docs/images/pages $(GO) test ./internal/app/consoletest -run 'GameMaster|Proposal' -count=1
+
+scenes:
+	PICTURES=$(CURDIR)/docs/studio $(GO) test ./internal/app/studiotest -run TestPictures -count=1 -timeout 4h
 
 dist:
 	./scripts/dist.sh

@@ -45,8 +45,8 @@ var mayImport = map[string][]string{
 	"studio/terrain": {"studio/noise", "studio/scene"},
 	"studio/spec":    {"op", "fault"},
 	"studio/builder": {"markup", "fault", "studio/noise", "studio/scene"},
-	"studio/build": {"fault", "studio/builder", "studio/gltf", "studio/noise", "studio/scene", "studio/spec",
-		"studio/texture"},
+	"studio/build": {"fault", "studio/builder", "studio/gltf", "studio/noise", "studio/plant", "studio/scene",
+		"studio/spec", "studio/texture"},
 	"studio/native": {"studio", "studio/build", "studio/gltf", "studio/spec"},
 	"studio/blender": {"studio", "studio/build", "studio/builder", "studio/gltf", "studio/scene", "studio/terrain",
 		"studio/texture"},
@@ -123,6 +123,7 @@ var mayImport = map[string][]string{
 	"ruleset/fifth":           {"ruleset"},
 	"ruleset/freeform":        {"ruleset"},
 	"rules":                   {"canon", "op", "access", "fault", "ruleset", "ruleset/fifth", "ruleset/freeform", "slicesx"},
+	"studio/plant":            {"studio/noise", "studio/scene"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

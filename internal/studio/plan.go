@@ -17,6 +17,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
+	"loregate/internal/studio/spec"
 )
 
 // Plan is an ordered list of calls that can be reviewed before it is executed. As a file it is YAML
@@ -67,10 +68,15 @@ var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml
 	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan",
 	"in type studio.Budget", "in a budget", "!!", "")
 
-// ParsePlan parses a plan file. Unknown field names are refused.
+// ParsePlan parses a plan file, or a scene in the language of package spec: then the plan builds, renders
+// and exports it in Blender. Unknown field names are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	if len(data) > maxPlan {
 		return Plan{}, Fail(Validation, "the plan is larger than %d bytes", maxPlan)
+	}
+	var top struct{ Parts, Calls yaml.Node }
+	if yaml.Unmarshal(data, &top) == nil && !top.Parts.IsZero() && top.Calls.IsZero() {
+		return planOfScene(data)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
@@ -85,6 +91,26 @@ func ParsePlan(data []byte) (Plan, error) {
 		return Plan{}, Fail(Validation, "name: a plan needs a name")
 	}
 	return p, nil
+}
+
+// planOfScene returns the plan that builds a scene.
+func planOfScene(text []byte) (Plan, error) {
+	s, err := spec.Parse(text)
+	if err != nil {
+		return Plan{}, err
+	}
+	design := map[string]any{"text": string(text)}
+	if s.Card != "" {
+		design["card"] = s.Card
+	}
+	target, built := "blender:"+s.Name, map[string]any{"spec": "$1.spec"}
+	return Plan{Name: cmp.Or(s.Title, s.Name), Doc: s.Brief, Seed: s.Seed, Calls: []PlanCall{
+		{Tool: "scene_spec", With: design},
+		{Tool: "scene_check", With: built},
+		{Tool: "generate_scene", Target: target, With: map[string]any{"spec": "$1.spec", "replace": true}},
+		{Tool: "render_preview", Target: target, With: map[string]any{"width": 1280, "height": 720}},
+		{Tool: "export_asset", Target: target, With: map[string]any{"format": "glb"}},
+	}}, nil
 }
 
 // FormatPlan encodes a plan as a plan file.

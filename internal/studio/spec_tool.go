@@ -98,10 +98,15 @@ var sceneTools = []Tool{
 		Doc: "Check and store a scene in the language of scenes: a tree of named parts with exact measures, " +
 			"from boxes and walls with openings to houses, towers, bridges and things in rows, rings and scatters. " +
 			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y." +
-			" Things for prop: altar, anchor, barrel, bell, bench, boat, brazier, bucket, bush, cart, chest, conifer, crate, " +
-			"fence, flag, grave, kettle, lamp, pew, post, reed, rock, stall, statue, stump, table, throne, torch, tree, well. " +
-			"Materials: bark, beacon, blue, brass, brick, brine, canvas, cobbles, dark, earth, far, flame, grass, gravel, hay, " +
-			"iron, leaf, leaf2, leaf3, lit, marble, metal, mosaic, mossy_stone, mud, pane, planks, plaster, red, rock, rust, " +
+			" Things for prop: altar, anchor, banner, barrel, basket, bed, bell, bench, board, boat, bookcase, " +
+			"brazier, bucket, bush, cairn, candelabra, cart, chair, chandelier, chest, clockface, conifer, " +
+			"crane, crate, fence, flag, grave, hearth, kettle, ladder, lamp, netrack, pew, piano, portrait, " +
+			"post, reed, rock, sack, ship, signpost, stall, statue, stool, stump, table, tankard, tent, throne, " +
+			"torch, torchstand, tree, well, woodpile. " +
+			"Materials: bark, beacon, birch_bark, blade, blade2, blue, brass, brick, brine, canvas, cobbles, " +
+			"dark, dead_bark, earth, far, fern, flame, grass, gravel, hay, iron, leaf, leaf2, leaf3, leaf_gold, " +
+			"leaf_rust, lit, marble, metal, mosaic, mossy_stone, mud, needle, needle2, pane, petal_blue, " +
+			"petal_heather, petal_red, petal_white, petal_yellow, pine_bark, planks, plaster, red, rock, rust, " +
 			"salt, sand, slate, snow, stone, straw, thatch, tiles, timber, water, white.",
 		Examples: []Example{{"A tower with barrels", `{"spec": {"version": 1, "name": "keep", "ground": {"material": "grass"},
  "parts": {"keep": {"tower": {"radius": 3.5, "height": 14, "door": true, "slits": 3}, "material": "stone"},

@@ -14,7 +14,7 @@ import (
 func TestExamplePlansPassCheck(t *testing.T) {
 	requirePrograms(t, "blender")
 	files, err := filepath.Glob("../../../examples/*.yaml")
-	if err != nil || len(files) != 9 {
+	if err != nil || len(files) != 6 {
 		t.Fatal(files, err)
 	}
 	data := t.TempDir()

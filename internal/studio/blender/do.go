@@ -457,7 +457,7 @@ func (x *txn) renderView(ctx context.Context, w *studio.Work, blend string, in s
 	picture := filepath.Join(w.Dir, "picture.png")
 	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width,
 		"height":  in.Height,
-		"samples": in.Samples, "threads": x.adapter.config.Threads, "exposure": 0})
+		"samples": in.Samples, "threads": x.adapter.config.Threads})
 	if err := x.runScript(ctx, w.Dir, renderScript, job); err != nil {
 		return nil, err
 	}
@@ -514,6 +514,21 @@ type painter struct {
 	adapter *Adapter
 }
 
+// PaintedPNG returns the images of a kind of surface.
+func (p *painter) PaintedPNG(kind string) (color, normal []byte, err error) {
+	return p.adapter.paints.PaintedPNG(kind)
+}
+
+// Keep stores bytes of the scene.
+func (p *painter) Keep(data []byte) (string, error) {
+	sum, _, err := p.files.Put(p.ctx, bytes.NewReader(data))
+	if err != nil {
+		return "", studio.Fail(studio.IOFailed, "a surface cannot be stored").Because(err)
+	}
+	return sum, nil
+}
+
+// Painted stores the images of a kind of surface and returns their hashes.
 func (p *painter) Painted(kind string) (color, normal string, err error) {
 	p.adapter.mu.Lock()
 	pair, ok := p.adapter.painted[kind]
@@ -528,8 +543,8 @@ func (p *painter) Painted(kind string) (color, normal string, err error) {
 		return "", "", err
 	}
 	for i, png := range [][]byte{colors, normals} {
-		if pair[i], _, err = p.files.Put(p.ctx, bytes.NewReader(png)); err != nil {
-			return "", "", studio.Fail(studio.IOFailed, "a surface cannot be stored").Because(err)
+		if pair[i], err = p.Keep(png); err != nil {
+			return "", "", err
 		}
 	}
 	p.adapter.mu.Lock()

@@ -323,8 +323,10 @@ def op_assign(session, object, material):
     slot.material = wanted
 
 
-def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None, ozone=1.0, dust=1.0):
-    """The light of the sky: a colour, or a sun over air at an elevation in radians."""
+def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None, ozone=1.0, dust=1.0,
+           clouds=0.0, haze=0.0, pale=(0.6, 0.68, 0.75), exposure=0.0):
+    """The light of the sky: a colour, or a sun over air at an elevation in radians; with clouds. Haze
+    and exposure are for pictures."""
     scene = bpy.context.scene
     before = scene.world.name if scene.world else None
     name = "Sky %d" % len(bpy.data.worlds)
@@ -346,8 +348,57 @@ def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None, ozone
         air.sun_elevation, air.sun_rotation, air.sun_disc = elevation, rotation, False
         air.ozone_density, air.dust_density = ozone, dust
         world.node_tree.links.new(air.outputs["Color"], background.inputs["Color"])
-    world["spec"] = json.dumps([elevation, rotation, strength, color, ozone, dust])
+    spec = [elevation, rotation, strength, color, ozone, dust]
+    if clouds:
+        add_clouds(world.node_tree, clouds, pale, strength)
+    if clouds or haze or exposure:
+        spec += [clouds, haze, list(pale), exposure]
+    world["haze"], world["pale"], world["exposure"] = haze, list(pale), exposure
+    world["spec"] = json.dumps(spec)
     scene.world = world
+
+
+def add_clouds(tree, share, pale, strength):
+    """Clouds: noise on a plane far above, paler than the sky."""
+    nodes, links = tree.nodes, tree.links
+    background = nodes["Background"]
+
+    def math_node(operation, a, b):
+        node = nodes.new("ShaderNodeMath")
+        node.operation = operation
+        for socket, value in zip(node.inputs, (a, b)):
+            if isinstance(value, (int, float)):
+                socket.default_value = value
+            else:
+                links.new(value, socket)
+        return node.outputs[0]
+
+    where = nodes.new("ShaderNodeSeparateXYZ")
+    links.new(nodes.new("ShaderNodeTexCoord").outputs["Generated"], where.inputs[0])
+    up = math_node("MAXIMUM", where.outputs[2], 0.0)
+    flat = nodes.new("ShaderNodeCombineXYZ")
+    for axis in (0, 1):
+        links.new(math_node("DIVIDE", where.outputs[axis], math_node("ADD", up, 0.14)), flat.inputs[axis])
+    noise = nodes.new("ShaderNodeTexNoise")
+    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.35, 7
+    noise.inputs["Roughness"].default_value, noise.inputs["Distortion"].default_value = 0.56, 0.25
+    links.new(flat.outputs[0], noise.inputs["Vector"])
+    edge = nodes.new("ShaderNodeMapRange")
+    edge.interpolation_type = "SMOOTHSTEP"
+    links.new(noise.outputs["Fac"], edge.inputs["Value"])
+    edge.inputs["From Min"].default_value = 0.66 - 0.3 * share
+    edge.inputs["From Max"].default_value = 0.86 - 0.3 * share
+    fade = math_node("MULTIPLY", edge.outputs[0], math_node("MINIMUM", math_node("MULTIPLY", up, 9.0), 0.9))
+    mix = nodes.new("ShaderNodeMixRGB")
+    links.new(fade, mix.inputs["Fac"])
+    before = background.inputs["Color"]
+    if before.is_linked:
+        links.new(before.links[0].from_socket, mix.inputs["Color1"])
+    else:
+        mix.inputs["Color1"].default_value = before.default_value
+    bright = 1.25 / max(strength, 0.05) if before.is_linked else 1.3
+    mix.inputs["Color2"].default_value = [c * bright for c in pale] + [1]
+    links.new(mix.outputs[0], before)
 
 
 def op_remove(session, prefix):

@@ -18,7 +18,36 @@ render.image_settings.compression = 30
 render.use_stamp, render.use_file_extension, render.threads_mode = False, False, "FIXED"
 render.threads = job["threads"]
 scene.view_settings.view_transform, scene.view_settings.look = "Filmic", "Medium High Contrast"
-scene.view_settings.exposure = job["exposure"]
+world = scene.world
+scene.view_settings.exposure = world.get("exposure", 0.0) if world else 0.0
+haze = world.get("haze", 0.0) if world else 0.0
+if haze > 0:
+    # Things pale with their distance; the sky, which is infinitely far, does not.
+    scene.view_layers[0].use_pass_z = True
+    scene.use_nodes = True
+    tree = scene.node_tree
+    tree.nodes.clear()
+    layers, out = tree.nodes.new("CompositorNodeRLayers"), tree.nodes.new("CompositorNodeComposite")
+
+    def math_node(operation, a, b):
+        node = tree.nodes.new("CompositorNodeMath")
+        node.operation = operation
+        for socket, value in zip(node.inputs, (a, b)):
+            if isinstance(value, (int, float)):
+                socket.default_value = value
+            else:
+                tree.links.new(value, socket)
+        return node.outputs[0]
+
+    depth = layers.outputs["Depth"]
+    clear = math_node("POWER", 0.5, math_node("DIVIDE", depth, haze))
+    near = math_node("LESS_THAN", depth, 8500.0)
+    share = math_node("MULTIPLY", math_node("MULTIPLY", math_node("SUBTRACT", 1.0, clear), near), 0.9)
+    mix = tree.nodes.new("CompositorNodeMixRGB")
+    tree.links.new(share, mix.inputs[0])
+    tree.links.new(layers.outputs["Image"], mix.inputs[1])
+    mix.inputs[2].default_value = list(world["pale"]) + [1]
+    tree.links.new(mix.outputs[0], out.inputs["Image"])
 cycles = scene.cycles
 cycles.device, cycles.samples, cycles.seed = "CPU", job["samples"], 0
 cycles.use_denoising, cycles.use_adaptive_sampling = False, False

@@ -7,6 +7,7 @@
 package build
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ type frame struct {
 
 // Build builds a scene that Check accepted. The cache may be nil.
 func Build(s *spec.Scene, cache *Cache) (*Model, error) {
-	b := &maker{Model: &Model{Name: s.Name, Materials: map[string]builder.Look{}}, scene: s, cache: cache,
+	b := &maker{Model: &Model{Name: s.Name, Materials: map[string]builder.Look{}, shows: s.Shows}, scene: s, cache: cache,
 		meshes: map[string]*Mesh{}, anchors: map[string]int{}}
 	b.height = func(x, y float64) float64 { return 0 }
 	b.water = func(x, y float64) (float64, bool) { return 0, false }
@@ -143,13 +144,16 @@ func (b *maker) addMember(path string, p *spec.Part, f frame, m member, i int) e
 	if one.Facing != nil {
 		one.Turn = 0
 	}
+	individual := i % cmp.Or(vary.Variants, 3)
 	if one.Prop != nil {
 		prop := *one.Prop
-		prop.Variant += i % max(vary.Variants, 1)
-		if vary.Variants == 0 {
-			prop.Variant += i % 3
-		}
+		prop.Variant += individual
 		one.Prop = &prop
+	}
+	if one.Plant != nil {
+		plant := *one.Plant
+		plant.Variant += individual
+		one.Plant = &plant
 	}
 	varyMaterials(&one, vary.Materials, i)
 	return b.addPart(at, one.Override(p.Repeat.Members[number]), f)
@@ -231,6 +235,9 @@ func (b *maker) placePart(path string, p *spec.Part, f frame) error {
 		if p.Prop != nil {
 			noun = p.Prop.Kind
 		}
+		if p.Plant != nil {
+			noun = p.Plant.Kind
+		}
 	}
 	if err := b.addThing(path, noun, kind, &g); err != nil {
 		return err
@@ -271,6 +278,8 @@ func (b *maker) addBody(path, kind string, body any, p *spec.Part, g frame) erro
 	switch kind {
 	case "prop":
 		return b.addProp(path, p, g)
+	case "plant":
+		return b.addPlant(path, p, g)
 	case "lamp":
 		return b.addLamp(path, p.Lamp, g)
 	}
@@ -339,6 +348,10 @@ func (b *maker) findMesh(key string, mats []string, make func() (*Mesh, error)) 
 			maxCorners)
 	}
 	for _, name := range m.Materials {
+		if m.texture != nil {
+			b.Materials[name] = builder.Look{Material: scene.Material{Roughness: 0.95}}
+			continue
+		}
 		if err := b.useMaterial(name); err != nil {
 			return nil, err
 		}

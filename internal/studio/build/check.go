@@ -11,7 +11,7 @@ import (
 
 // Finding is a fault of a scene.
 type Finding struct {
-	Kind string `json:"kind" enum:"intersects,floats,sunk,blocks,in_water,unreachable,unchecked"`
+	Kind string `json:"kind" enum:"missing,intersects,floats,sunk,blocks,in_water,unreachable,unchecked"`
 	Path string `json:"path" jsonschema:"The part or marker."`
 	With string `json:"with,omitzero" jsonschema:"The other part."`
 	Text string `json:"text" jsonschema:"The fault and a remedy."`
@@ -222,7 +222,7 @@ const maxFindings = 50
 func (m *Model) Check() []Finding {
 	space := m.newSpace()
 	all := []Finding{}
-	for _, list := range [][]Finding{m.findOverlaps(space), m.findFloating(space), m.findBlockedDoors(space),
+	for _, list := range [][]Finding{m.findMissing(), m.findOverlaps(space), m.findFloating(space), m.findBlockedDoors(space),
 		m.findWet(),
 		m.findUnreachable(space)} {
 		all = append(all, list[:min(len(list), maxFindings)]...)
@@ -232,6 +232,18 @@ func (m *Model) Check() []Finding {
 			Text: "the scene is too large to check all of it; check its parts as scenes of their own"})
 	}
 	return all
+}
+
+// findMissing compares the counts of things with those that the scene must show.
+func (m *Model) findMissing() (out []Finding) {
+	counts := m.Counts()
+	for _, noun := range sortedKeys(m.shows) {
+		if have, want := counts[noun], m.shows[noun]; have != want {
+			out = append(out, Finding{Kind: "missing", Path: noun,
+				Text: fmt.Sprintf("the scene has %d of %d; change its parts, or what it shows", have, want)})
+		}
+	}
+	return out
 }
 
 func (m *Model) findOverlaps(s *space) (out []Finding) {

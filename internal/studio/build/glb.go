@@ -127,17 +127,18 @@ const wattsToLumen = 683
 // addMaterials adds the materials in use, with their images, and returns their indices by name.
 func (m *Model) addMaterials(f *gltf.File, p Painter) (map[string]int, error) {
 	index, images := map[string]int{}, map[string]int{}
-	add := func(kind string, png []byte) int {
+	add := func(kind string, data []byte) int {
 		if i, ok := images[kind]; ok {
 			return i
 		}
 		images[kind] = len(f.Images)
-		f.Images = append(f.Images, gltf.Image{Name: kind, PNG: png})
+		f.Images = append(f.Images, gltf.Image{Name: kind, Data: data})
 		return images[kind]
 	}
+	own, leafy := m.ownTextures()
 	for _, name := range sortedKeys(m.Materials) {
 		l := m.Materials[name]
-		o := gltf.Material{Name: name, Color: l.Color, Roughness: l.Roughness, Metallic: l.Metallic,
+		o := gltf.Material{Name: name, TwoSided: leafy[name], Color: l.Color, Roughness: l.Roughness, Metallic: l.Metallic,
 			Emission: l.Emission,
 			Strength: l.Strength, Image: -1, Normal: -1, Bump: cmp.Or(l.Bump, 1)}
 		if l.Paint != "" {
@@ -150,6 +151,13 @@ func (m *Model) addMaterials(f *gltf.File, p Painter) (map[string]int, error) {
 			}
 			o.Normal = add(l.Paint+" normal", normal)
 		}
+		if paint := own[name]; paint != nil {
+			jpeg, err := paint(p)
+			if err != nil {
+				return nil, err
+			}
+			o.Image = add(name, jpeg)
+		}
 		if o.Color == ([4]float64{}) {
 			o.Color = [4]float64{1, 1, 1, 1}
 		}
@@ -157,6 +165,20 @@ func (m *Model) addMaterials(f *gltf.File, p Painter) (map[string]int, error) {
 		f.Materials = append(f.Materials, o)
 	}
 	return index, nil
+}
+
+// ownTextures returns the painters of textures by material, and the materials of leaves.
+func (m *Model) ownTextures() (own map[string]func(Painter) ([]byte, error), leafy map[string]bool) {
+	own, leafy = map[string]func(Painter) ([]byte, error){}, map[string]bool{}
+	for _, mesh := range m.Meshes {
+		for _, name := range mesh.Materials {
+			if mesh.texture != nil {
+				own[name] = mesh.texture
+			}
+			leafy[name] = leafy[name] || mesh.leafy
+		}
+	}
+	return own, leafy
 }
 
 // corner is a vertex of a primitive.

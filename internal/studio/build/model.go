@@ -24,6 +24,8 @@ type Model struct {
 	Sun       *scene.Light // nil: none
 	Warnings  []string
 
+	shows  map[string]int
+	relief *relief // nil: no land
 	height func(x, y float64) float64
 	water  func(x, y float64) (level float64, ok bool)
 	bounds scene.Box3 // of all things, without the land
@@ -35,7 +37,9 @@ type Mesh struct {
 	Materials []string // of the slots
 	Solids    []Solid
 	low, high scene.Vec
-	lamp      float64 // height of its lamp; 0: none
+	lamp      float64                       // height of its lamp; 0: none
+	texture   func(Painter) ([]byte, error) // paints its texture as JPEG, once; nil: it has none of its own
+	leafy     bool                          // its faces are seen from both sides
 	watts     float64
 	key       string
 	once      sync.Once // makes arrays
@@ -96,12 +100,19 @@ type Marker struct {
 	Turn             float64 // radians
 }
 
-// Counts returns the number of things by noun. Plain bodies inside of other things do not count.
+// Counts returns the number of things by noun, and of rivers and paths of the land. Plain bodies inside of other things do not count.
 func (m *Model) Counts() map[string]int {
 	counts := map[string]int{}
 	for _, t := range m.Things {
 		if t.Inside < 0 || !slices.Contains(plainBodies, t.Kind) {
 			counts[t.Kind]++
+		}
+	}
+	if m.relief != nil {
+		for noun, n := range map[string]int{"river": len(m.relief.ground.Rivers), "path": len(m.relief.ground.Paths)} {
+			if n > 0 {
+				counts[noun] += n
+			}
 		}
 	}
 	return counts

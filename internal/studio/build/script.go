@@ -11,12 +11,32 @@ import (
 	"loregate/internal/studio/scene"
 )
 
+// Store paints surfaces and keeps textures.
+type Store interface {
+	builder.Painter
+	Painter
+	Keep(data []byte) (sha256 string, err error)
+}
+
 // Script returns the operations that make the model in an authoring program. All names begin with
 // the name of the scene and a space.
-func (m *Model) Script(p builder.Painter) ([]json.RawMessage, error) {
+func (m *Model) Script(p Store) ([]json.RawMessage, error) {
 	s := &scene.Script{}
+	own, _ := m.ownTextures()
 	for _, name := range sortedKeys(m.Materials) {
-		if err := builder.AddLook(s, m.fullName(name), m.Materials[name], p); err != nil {
+		look, full := m.Materials[name], m.fullName(name)
+		if paint := own[name]; paint != nil {
+			jpeg, err := paint(p)
+			if err != nil {
+				return nil, err
+			}
+			if look.Image, err = p.Keep(jpeg); err != nil {
+				return nil, err
+			}
+			s.Image(full+" color", look.Image, false)
+			look.Image, look.Color = full+" color", [4]float64{1, 1, 1, 1}
+		}
+		if err := builder.AddLook(s, full, look, p); err != nil {
 			return nil, err
 		}
 	}

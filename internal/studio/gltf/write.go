@@ -1,6 +1,7 @@
 package gltf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -53,10 +54,10 @@ type Material struct {
 	TwoSided            bool
 }
 
-// Image is an embedded PNG.
+// Image is an embedded PNG or JPEG.
 type Image struct {
 	Name string
-	PNG  []byte
+	Data []byte
 }
 
 // Camera is a perspective camera; its angle is the vertical one, in radians.
@@ -252,10 +253,18 @@ func (w *writer) encodeMaterials(f File) []object {
 	return out
 }
 
+func mediaOf(image []byte) string {
+	if bytes.HasPrefix(image, []byte{0xff, 0xd8}) {
+		return "image/jpeg"
+	}
+	return "image/png"
+}
+
 func (w *writer) encodeImages(f File, doc object) {
 	var images, textures []object
 	for i, im := range f.Images {
-		images = append(images, object{"name": im.Name, "mimeType": "image/png", "bufferView": w.addView(im.PNG, 0)})
+		images = append(images, object{"name": im.Name, "mimeType": mediaOf(im.Data),
+			"bufferView": w.addView(im.Data, 0)})
 		textures = append(textures, object{"source": i, "sampler": 0})
 	}
 	if images != nil {

@@ -234,6 +234,10 @@ type Sky struct {
 	Color     *[3]float64 `json:"color,omitempty"`
 	Ozone     float64     `json:"ozone"`
 	Dust      float64     `json:"dust"`
+	Clouds    float64     `json:"clouds,omitempty"`   // share of the sky that they cover
+	Haze      float64     `json:"haze,omitempty"`     // metres at which things pale to half; 0: never
+	Pale      [3]float64  `json:"pale,omitzero"`      // linear colour of the haze
+	Exposure  float64     `json:"exposure,omitempty"` // of pictures, in stops
 }
 
 // Sky sets the light of the sky.

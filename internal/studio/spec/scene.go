@@ -8,6 +8,9 @@ type Scene struct {
 	Version   int                 `json:"version" enum:"1" jsonschema:"Version of the language."`
 	Name      string              `json:"name" pattern:"^[a-z][a-z0-9_]*$" maxlen:"24" jsonschema:"Prefix of all names."`
 	Title     string              `json:"title,omitzero" maxlen:"120" jsonschema:"For people."`
+	Brief     string              `json:"brief,omitzero" maxlen:"4000" jsonschema:"Text that the scene shows, such as that of its card."`
+	Card      string              `json:"card,omitzero" maxlen:"255" jsonschema:"Location card that it is made for, if the file is run as a plan."`
+	Shows     map[string]int      `json:"shows,omitzero" jsonschema:"Number of things by noun that it must have; scene_check reports others."`
 	Seed      int64               `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"Of all random choices."`
 	Light     Light               `json:"light,omitzero" jsonschema:"Sky and sun."`
 	Ground    *Ground             `json:"ground,omitzero" jsonschema:"The land; absent: none."`
@@ -21,26 +24,72 @@ type Scene struct {
 
 // Light is the light of the scene.
 type Light struct {
-	Time     string  `json:"time,omitzero" enum:"day,dusk,night,overcast" jsonschema:"Time or weather; default day."`
+	Time     string  `json:"time,omitzero" enum:"day,dawn,dusk,night,overcast" jsonschema:"Time or weather; default day."`
 	Interior bool    `json:"interior,omitzero" jsonschema:"Without sky and sun: only lamps."`
 	Sun      float64 `json:"sun,omitzero" jsonschema:"Azimuth in degrees: 0 is +X, 90 is +Y; default 240."`
+	Clouds   float64 `json:"clouds,omitzero" min:"0" max:"1" jsonschema:"Share of the sky that clouds cover, in pictures."`
+	Haze     float64 `json:"haze,omitzero" min:"0" max:"20000" jsonschema:"Metres at which things pale to half, in pictures; default none."`
+	Exposure float64 `json:"exposure,omitzero" min:"-4" max:"4" jsonschema:"Of pictures: 1 is twice as bright."`
 }
 
-// Ground is the land.
+// Ground is the land: a square that hills, ridges, steps and rivers shape, in this order. Its materials
+// are blended to one texture.
 type Ground struct {
-	Material string      `json:"material" maxlen:"40" jsonschema:"Of its surface."`
-	Size     float64     `json:"size,omitzero" default:"160" min:"4" max:"2000" jsonschema:"Side of the square, in metres."`
-	Hills    float64     `json:"hills,omitzero" min:"0" max:"200" jsonschema:"Height of the hills."`
-	Flat     float64     `json:"flat,omitzero" default:"12" min:"0" max:"1000" jsonschema:"Radius of the flat middle."`
-	Horizon  bool        `json:"horizon,omitzero" jsonschema:"Land and hills up to the horizon."`
-	Paths    []GroundWay `json:"paths,omitzero" maxitems:"20" jsonschema:"Roads and streams on it."`
+	Material string        `json:"material" maxlen:"40" jsonschema:"Of its surface."`
+	Size     float64       `json:"size,omitzero" default:"160" min:"4" max:"2000" jsonschema:"Side of the square, in metres."`
+	Hills    float64       `json:"hills,omitzero" min:"0" max:"200" jsonschema:"Height of the hills."`
+	Flat     float64       `json:"flat,omitzero" default:"12" min:"0" max:"1000" jsonschema:"Radius of the flat middle."`
+	Ridges   []Ridge       `json:"ridges,omitzero" maxitems:"12" jsonschema:"Mountains and banks along lines."`
+	Steps    []Step        `json:"steps,omitzero" maxitems:"12" jsonschema:"Cliffs, shores, terraces and moats along lines."`
+	Rivers   []River       `json:"rivers,omitzero" maxitems:"8" jsonschema:"Rivers and streams with their beds."`
+	Layers   []GroundLayer `json:"layers,omitzero" maxitems:"8" jsonschema:"More materials by slope and height; later ones cover earlier ones."`
+	Paths    []GroundWay   `json:"paths,omitzero" maxitems:"20" jsonschema:"Roads on it."`
+	Fine     [3]float64    `json:"fine,omitzero" jsonschema:"x, y and radius of the part with the finest texture; default the middle, 30 m."`
+	Horizon  bool          `json:"horizon,omitzero" jsonschema:"Land and hills up to the horizon."`
+	Peaks    float64       `json:"peaks,omitzero" default:"110" min:"0" max:"2000" jsonschema:"Height of the hills at the horizon."`
 }
 
-// GroundWay is a strip of another material on the ground.
+// Ridge raises the land along a line.
+type Ridge struct {
+	Along  [][2]float64 `json:"along" minitems:"2" maxitems:"60" jsonschema:"Points of its crest."`
+	Height float64      `json:"height" min:"-200" max:"600" jsonschema:"Of its crest above the land; below 0 it is a valley."`
+	Width  float64      `json:"width,omitzero" default:"30" min:"0.5" max:"1000" jsonschema:"From the crest to its foot."`
+	Rough  float64      `json:"rough,omitzero" default:"0.3" min:"0" max:"1" jsonschema:"Unevenness, as a fraction of the height."`
+}
+
+// Step raises or lowers the land on the left of a line: a cliff, or with a smaller height and a greater
+// width a shore.
+type Step struct {
+	Along  [][2]float64 `json:"along" minitems:"2" maxitems:"60" jsonschema:"Points of its upper edge."`
+	Closed bool         `json:"closed,omitzero" jsonschema:"The last point is joined to the first."`
+	Height float64      `json:"height" min:"-200" max:"300" jsonschema:"Of the left side; below 0 it is lower."`
+	Width  float64      `json:"width,omitzero" default:"3" min:"0.1" max:"300" jsonschema:"Of the slope, to the left of the line."`
+	Rough  float64      `json:"rough,omitzero" min:"0" max:"20" jsonschema:"Metres by which the line is uneven."`
+}
+
+// River is a bed with flowing water.
+type River struct {
+	Along [][2]float64 `json:"along" minitems:"2" maxitems:"60" jsonschema:"Points of its middle line, downstream."`
+	Width float64      `json:"width,omitzero" default:"6" min:"0.3" max:"200" jsonschema:"Of the water."`
+	Depth float64      `json:"depth,omitzero" default:"1" min:"0.1" max:"50" jsonschema:"Of the water."`
+	Level [2]float64   `json:"level,omitzero" jsonschema:"Height of the water at its start and end; default 0.5 m below the middle."`
+	Bank  float64      `json:"bank,omitzero" default:"4" min:"0.2" max:"100" jsonschema:"Width of each bank."`
+	Bed   string       `json:"bed,omitzero" default:"gravel" maxlen:"40" jsonschema:"Material of bed and banks."`
+}
+
+// GroundLayer is a material of the ground where slope and height suit it.
+type GroundLayer struct {
+	Material string      `json:"material" maxlen:"40" jsonschema:"Of the layer."`
+	Slope    *[2]float64 `json:"slope,omitzero" min:"0" max:"90" jsonschema:"Degrees from which to which it lies; default all."`
+	Height   *[2]float64 `json:"height,omitzero" min:"-500" max:"1000" jsonschema:"Heights from which to which it lies; default all."`
+	Share    float64     `json:"share,omitzero" default:"1" min:"0.01" max:"1" jsonschema:"Share of that area; below 1 it lies in patches."`
+}
+
+// GroundWay is a road on the ground. Paved materials, such as cobbles, have a sharp edge.
 type GroundWay struct {
 	Along    [][2]float64 `json:"along" minitems:"2" maxitems:"60" jsonschema:"Points of its middle line."`
 	Width    float64      `json:"width,omitzero" default:"3" min:"0.2" max:"60" jsonschema:"Metres."`
-	Material string       `json:"material" maxlen:"40" jsonschema:"Of the strip."`
+	Material string       `json:"material" maxlen:"40" jsonschema:"Of the road."`
 }
 
 // Water is a level sheet of water.
@@ -117,9 +166,10 @@ type Part struct {
 
 	Cave *Cave `json:"cave,omitzero" jsonschema:"The inside of a cave."`
 
-	Prop *Prop  `json:"prop,omitzero" jsonschema:"A thing from the store of things."`
-	Lamp *Lamp  `json:"lamp,omitzero" jsonschema:"A light without a body."`
-	Use  string `json:"use,omitzero" maxlen:"40" jsonschema:"Name of a part of define."`
+	Prop  *Prop  `json:"prop,omitzero" jsonschema:"A thing from the store of things."`
+	Plant *Plant `json:"plant,omitzero" jsonschema:"A tree or another plant, grown by the rules of its kind."`
+	Lamp  *Lamp  `json:"lamp,omitzero" jsonschema:"A light without a body."`
+	Use   string `json:"use,omitzero" maxlen:"40" jsonschema:"Name of a part of define."`
 
 	Parts map[string]*Part `json:"parts,omitzero" jsonschema:"Parts of a group, or changes of bodies of a composite."`
 
@@ -135,6 +185,14 @@ type Prop struct {
 	Kind    string             `json:"kind" maxlen:"40" jsonschema:"Such as barrel; an unknown one lists all."`
 	Variant int                `json:"variant,omitzero" min:"0" max:"1000" jsonschema:"Another individual of the kind."`
 	With    map[string]float64 `json:"with,omitzero" jsonschema:"Measures of its recipe, such as h."`
+}
+
+// Plant is a plant that grows from the seed of the scene. Its materials cannot be replaced.
+type Plant struct {
+	Kind    string  `json:"kind" enum:"alder,apple,birch,bush,fern,flowers,grass,heather,oak,palm,pine,poplar,reed,snag,spruce,willow" jsonschema:"Its species; a snag is a dead tree."`
+	Height  float64 `json:"height,omitzero" min:"0.1" max:"60" jsonschema:"Metres; default one that is usual for the kind."`
+	Variant int     `json:"variant,omitzero" min:"0" max:"1000" jsonschema:"Another individual of the kind."`
+	Season  string  `json:"season,omitzero" enum:"summer,autumn,winter" default:"summer" jsonschema:"Leaves turn and fall."`
 }
 
 // Lamp is a point light.
@@ -203,6 +261,6 @@ type Vary struct {
 	Turn      float64             `json:"turn,omitzero" min:"0" max:"360" jsonschema:"Greatest turn, in degrees."`
 	Scale     float64             `json:"scale,omitzero" min:"0" max:"0.9" jsonschema:"Greatest change, as a fraction."`
 	Shift     float64             `json:"shift,omitzero" min:"0" max:"100" jsonschema:"Greatest shift along X and Y."`
-	Variants  int                 `json:"variants,omitzero" min:"1" max:"50" jsonschema:"Individuals of a prop."`
+	Variants  int                 `json:"variants,omitzero" min:"1" max:"50" jsonschema:"Individuals of a prop or plant; default 3."`
 	Materials map[string][]string `json:"materials,omitzero" jsonschema:"By role, taken in turn; main: Material."`
 }
