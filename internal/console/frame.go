@@ -20,6 +20,7 @@ type frame struct {
 	As      string // role to which the page is lowered; "" if it is not
 	Path    string // address of the page without its query
 	Manages bool   // the person may invite others to some world
+	GM      bool   // the page shows what the campaign's game masters do
 }
 
 func (v *visit) frame(title string) frame {

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 )
 
 // axeVersion is the version of axe-core, which checks pages against WCAG 2.2 AA.
@@ -75,7 +76,7 @@ func TestPagesAreAccessible(t *testing.T) {
 		p := newTab(t, s.base, width)
 		p.allow("404 for ")
 		p.checkAxe(script, "/sign-in")
-		p.signIn(s.link(access.RoleAdmin))
+		p.signIn(s.linkTo(access.RoleAdmin, app.SampleWorld, sampleCampaign))
 		if width > 1000 {
 			p.dark()
 		}
@@ -85,6 +86,8 @@ func TestPagesAreAccessible(t *testing.T) {
 			"edit":      "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "history": "/history/lendwater/Rent%20Quay",
 			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account",
 			"members": "/members/lendwater", "keys": "/keys/lendwater", "join": "/join",
+			"campaign": "/campaign/ashlar-pass", "campaign-none": "/campaign/lendwater", "timeline": "/timeline/ashlar-pass",
+			"sessions": "/sessions/ashlar-pass", "conflicts": "/conflicts/ashlar-pass", "places": "/places/lendwater",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)

@@ -176,7 +176,7 @@ func (p *tab) click(text string) {
 	p.t.Helper()
 	before := p.eval("location.href + performance.timeOrigin")
 	got := p.eval(fmt.Sprintf(`(() => {
-		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => e.innerText.trim() === %q &&
+		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => (e.innerText ?? "").trim() === %q &&
 			e.offsetParent);
 		if (all.length === 0) return "missing";
 		all[0].click();

@@ -35,12 +35,21 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// link returns a sign-in link for a person.
+// sampleCampaign is the campaign that the sample brings.
+const sampleCampaign = "ashlar-pass"
+
+// link returns a sign-in link for a person of the sample world.
 func (s *stage) link(role access.Role) string {
+	s.t.Helper()
+	return s.linkTo(role, app.SampleWorld)
+}
+
+// linkTo returns a sign-in link for a person of some worlds.
+func (s *stage) linkTo(role access.Role, worlds ...string) string {
 	s.t.Helper()
 	link, err := s.app.SignInLink(s.t.Context(), s.base, identity.KeySpec{Name: "test",
 		Subject: access.Subject("person-" + role.String()),
-		Actor:   access.Person, MaxRole: role, Approve: role >= access.RoleGM}, []string{app.SampleWorld})
+		Actor:   access.Person, MaxRole: role, Approve: role >= access.RoleGM}, worlds)
 	if err != nil {
 		s.t.Fatal(err)
 	}

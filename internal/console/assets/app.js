@@ -75,6 +75,14 @@ if (act) {
   });
 }
 
+// A map begins with the place where one is.
+const here = document.querySelector(".drawing .here rect");
+if (here) {
+  const box = here.closest(".drawing");
+  box.scrollLeft = here.x.baseVal.value + here.width.baseVal.value / 2 - box.clientWidth / 2;
+  box.scrollTop = here.y.baseVal.value - box.clientHeight / 2;
+}
+
 // Keys: / searches, e edits.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;

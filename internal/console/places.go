@@ -1,0 +1,115 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/a-h/templ"
+)
+
+// near is a place near another, with the way to it.
+type near struct {
+	ID   string   `json:"id"`
+	Name string   `json:"name"`
+	Path []string `json:"path"`
+}
+
+// placeView is a place with what surrounds it.
+type placeView struct {
+	Location struct {
+		ID          string   `json:"id"`
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Tags        []string `json:"tags"`
+	} `json:"location"`
+	Exits []struct {
+		Direction    string `json:"direction"`
+		To           string `json:"toLocationId"`
+		ToName       string `json:"toLocationName"`
+		Description  string `json:"description"`
+		Availability string `json:"availability"`
+	} `json:"exits"`
+	Realms map[string][]near `json:"realms"`
+	NPCs   []near            `json:"npcs"`
+	Items  []near            `json:"items"`
+}
+
+type atmosphere struct {
+	TimeOfDay string        `json:"timeOfDay"`
+	Weather   atmosphereRow `json:"weather"`
+	Lighting  atmosphereRow `json:"lighting"`
+	Ambient   atmosphereRow `json:"ambient"`
+}
+
+type atmosphereRow struct {
+	Present bool   `json:"present"`
+	Value   string `json:"value"`
+}
+
+// only is an answer of the world's surface about one thing; nil if there is none.
+type only[T any] struct {
+	Item *T `json:"item"`
+}
+
+// showPlaces shows the map around a place, by default where players begin.
+func (s *server) showPlaces(v *visit) error {
+	q := v.r.URL.Query()
+	at := fields{}.with("locationId", q.Get("at"))
+	here, err := call[only[placeView]](v, "get-location-context", at)
+	if err != nil {
+		return err
+	}
+	f := v.frame("Places")
+	if here.Item == nil {
+		return v.write(http.StatusOK, noPlacesPage(f))
+	}
+	air, err := call[atmosphere](v, "get-atmosphere", at)
+	if err != nil {
+		return err
+	}
+	depth := q.Get("steps")
+	if depth == "" {
+		depth = "3"
+	}
+	around, err := call[only[struct {
+		Neighbors []near `json:"neighbors"`
+	}]](v, "get-spatial-context", fields{"depth": numberOf(depth)}.with("locationId", q.Get("at")))
+	if err != nil {
+		return err
+	}
+	var drawn drawing
+	if around.Item != nil {
+		drawn = drawMap(f, near{ID: here.Item.Location.ID, Name: here.Item.Location.Name}, around.Item.Neighbors)
+	}
+	f.Title = here.Item.Location.Name
+	return v.write(http.StatusOK, placesPage(f, *here.Item, air, drawn, depth))
+}
+
+// query returns a parameter for an address of the frame.
+func query(f frame, name, value string) templ.SafeURL {
+	mark := "?"
+	if f.As != "" {
+		mark = "&"
+	}
+	return templ.SafeURL(mark + url.Values{name: {value}}.Encode())
+}
+
+// showGraph shows the relationships around an entity.
+func (s *server) showGraph(v *visit) error {
+	depth := v.r.URL.Query().Get("steps")
+	if depth == "" {
+		depth = "2"
+	}
+	found, err := call[struct {
+		Center        entity         `json:"center"`
+		Nodes         []entity       `json:"nodes"`
+		Relationships []relationship `json:"relationships"`
+		Truncated     bool           `json:"truncated"`
+	}](v, "relationship_map", v.campaign(fields{"entity_id": v.r.PathValue("id"), "depth": numberOf(depth)}))
+	if err != nil {
+		return err
+	}
+	f := v.frame(found.Center.Name)
+	return v.write(http.StatusOK, graphPage(f, found.Center, drawGraph(f, found.Nodes, found.Relationships), depth,
+		found.Truncated))
+}
