@@ -191,7 +191,7 @@ func (s *server) reveal(v *visit) error {
 		r.Items = append(r.Items, map[string]string{"relationship_id": rel})
 	}
 	if len(r.Items) == 0 {
-		return v.writeEntity(http.StatusUnprocessableEntity, "Choose what is revealed.")
+		return v.writeEntity(http.StatusUnprocessableEntity, "Choose the parts to reveal.")
 	}
 	in := v.campaign(fields{"items": r.Items, "dry_run": form.Get("do") != "reveal"}).with("session_id", r.Session)
 	if len(r.To) > 0 {

@@ -15,6 +15,9 @@
 //	/history/{world}/{name}    its versions; with from and to, the difference of two
 //	/changes/{world}           recent changes
 //	/proposals/{world}[/{id}]  proposals
+//	/campaign/{world}[/{id}]   entities and their sheets; /graph/{world}/{id} what surrounds one
+//	/timeline, /sessions, /conflicts/{world}  the rest of the campaign
+//	/places/{world}            map of the places
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/members/{world}           members and invitations; /keys/{world} keys of programs
 //	/account                   passkeys, sessions, and clients that were let in

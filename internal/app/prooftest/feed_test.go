@@ -200,6 +200,8 @@ func playCalls(id string, turn int) []request {
 		read("world://location/" + id), prompt("narrate-location", map[string]any{"location": id}),
 		read("imagineer://campaigns/lendwater/entities/" + id),
 		pageRequest("/play/world/lendwater/" + url.PathEscape(id)),
+		pageRequest("/campaign/lendwater/" + url.PathEscape(id)), pageRequest("/graph/lendwater/" + url.PathEscape(id)),
+		pageRequest("/places/lendwater?at=" + url.QueryEscape(id)),
 	}, {
 		pageRequest("/proposals/lendwater/" + url.PathEscape(id)),
 		read("world://fact/" + id), prompt("what-do-players-know", map[string]any{"entity": id}),
