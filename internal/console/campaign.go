@@ -175,9 +175,7 @@ type gain struct{ What, Text string }
 func (s *server) reveal(v *visit) error {
 	form, id := v.r.PostForm, v.r.PathValue("id")
 	r := revelation{Session: form.Get("session"), Secrets: form.Get("secrets") != "", Audience: "all players"}
-	for _, name := range strings.FieldsFunc(form.Get("to"), func(c rune) bool { return c == ',' || c == ' ' }) {
-		r.To = append(r.To, name)
-	}
+	r.To = strings.FieldsFunc(form.Get("to"), func(c rune) bool { return c == ',' || c == ' ' })
 	if len(r.To) > 0 {
 		r.Audience = strings.Join(r.To, ", ")
 	}
