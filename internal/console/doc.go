@@ -19,6 +19,9 @@
 //	/timeline, /sessions, /conflicts/{world}  the rest of the campaign
 //	/places/{world}            map of the places
 //	/play/world/{world}[/{id}] play as a player of the world
+//	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file
+//	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
+//	/health                    backups of the instance
 //	/members/{world}           members and invitations; /keys/{world} keys of programs
 //	/account                   passkeys, sessions, and clients that were let in
 //	/authorize                 whether to let a client in (OAuth 2.1)

@@ -88,6 +88,8 @@ func TestPagesAreAccessible(t *testing.T) {
 			"members": "/members/lendwater", "keys": "/keys/lendwater", "join": "/join",
 			"campaign": "/campaign/ashlar-pass", "campaign-none": "/campaign/lendwater", "timeline": "/timeline/ashlar-pass",
 			"sessions": "/sessions/ashlar-pass", "conflicts": "/conflicts/ashlar-pass", "places": "/places/lendwater",
+			"studio": "/studio/lendwater", "agents": "/agents/lendwater", "usage": "/usage/lendwater",
+			"games": "/games/lendwater",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)

@@ -201,7 +201,8 @@ func playCalls(id string, turn int) []request {
 		read("imagineer://campaigns/lendwater/entities/" + id),
 		pageRequest("/play/world/lendwater/" + url.PathEscape(id)),
 		pageRequest("/campaign/lendwater/" + url.PathEscape(id)), pageRequest("/graph/lendwater/" + url.PathEscape(id)),
-		pageRequest("/places/lendwater?at=" + url.QueryEscape(id)),
+		pageRequest("/places/lendwater?at=" + url.QueryEscape(id)), pageRequest("/run/lendwater/" + url.PathEscape(id)),
+		pageRequest("/artifact/lendwater/" + url.PathEscape(id)),
 	}, {
 		pageRequest("/proposals/lendwater/" + url.PathEscape(id)),
 		read("world://fact/" + id), prompt("what-do-players-know", map[string]any{"entity": id}),

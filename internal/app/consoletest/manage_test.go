@@ -1,0 +1,110 @@
+package consoletest
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/identity"
+)
+
+// TestAScenePlanIsReadBeforeItIsBuilt plans a scene from a sentence and reads the plan and the list of runs.
+func TestAScenePlanIsReadBeforeItIsBuilt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/studio/lendwater")
+	p.wants("Nothing was built yet.")
+	p.fill("#intent", "build The Dry Anchor with a frobnicator")
+	p.click("Plan it")
+	p.wants("The plan")
+	p.look("studio-plan")
+	if text := p.text(); !strings.Contains(text, "frobnicator") || !strings.Contains(text, "generate scene") {
+		t.Errorf("the plan does not show its words:\n%s", text)
+	}
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	if status, body, _ := player.send("POST", "/studio/lendwater", url.Values{"intent": {"build The Dry Anchor"}}); status != 403 {
+		t.Errorf("a player plans: %d %.300s", status, body)
+	}
+}
+
+// TestAnAgentIsSwitchedOff lists a program's key and ends it.
+func TestAnAgentIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	admin := s.visitor()
+	admin.signIn(s.code(access.RoleAdmin))
+	_, body, _ := admin.send("POST", "/keys/lendwater/create", url.Values{"name": {"scribe"}, "role": {"user"}, "may": {"propose"}})
+	_, rest, found := strings.Cut(body, "lg_")
+	if !found {
+		t.Fatalf("no key was made: %.600s", body)
+	}
+	secret := "lg_" + rest[:32]
+	_, body, _ = admin.send("GET", "/agents/lendwater", nil)
+	_, row, found := strings.Cut(body, "<b>scribe</b>")
+	if !found || !strings.Contains(row[:300], "only proposes") {
+		t.Fatalf("the page does not list the program:\n%.2000s", body)
+	}
+	_, rest, _ = strings.Cut(row, `name="id" value="`)
+	id, _, _ := strings.Cut(rest, `"`)
+	admin.send("POST", "/keys/lendwater/end", url.Values{"id": {id}})
+	if _, err := s.app.Identity.Authenticate(t.Context(), secret, ""); err == nil {
+		t.Error("the key works after it was switched off")
+	}
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	if _, body, _ := gm.send("GET", "/agents/lendwater", nil); strings.Contains(body, "Switch off") {
+		t.Error("a game master sees the keys of programs")
+	}
+	for _, page := range []string{"/agents/lendwater", "/usage/lendwater"} {
+		player := s.visitor()
+		player.signIn(s.code(access.RoleUser))
+		if status, _, _ := player.send("GET", page, nil); status != 403 {
+			t.Errorf("a player opens %s: %d", page, status)
+		}
+	}
+}
+
+// TestAGameIsOpenedForFriends opens a game of Alignment and gets the link to join it.
+func TestAGameIsOpenedForFriends(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleUser))
+	p.open("/games/lendwater")
+	p.wants("You host no game in this world yet.")
+	p.click("Open")
+	p.wants("5 players")
+	p.click("Link to join")
+	p.look("games-link")
+	if link := p.eval(`document.getElementById("game-link").value`); !strings.HasPrefix(link, "http") {
+		t.Errorf("no link: %s", link)
+	}
+}
+
+// TestTheOperatorBacksUp makes a backup on the page of health, which nobody else opens.
+func TestTheOperatorBacksUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	code, err := s.app.SignInLink(t.Context(), s.base, identity.KeySpec{Name: "owner", Subject: "owner", Actor: access.Person,
+		MaxRole: access.RoleAdmin, Operator: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newTab(t, s.base, 1280)
+	p.signIn(code)
+	p.open("/health")
+	p.wants("There is no backup yet.")
+	p.click("Back up now")
+	p.waits(`(() => { if (document.body.innerText.includes(".db")) return true; location.reload() })()`,
+		"the backup is complete")
+	p.look("health")
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleAdmin))
+	if status, _, _ := gm.send("GET", "/health", nil); status != 403 {
+		t.Errorf("an admin of a world opens the page of health: %d", status)
+	}
+}

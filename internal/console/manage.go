@@ -1,0 +1,230 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// standing is an approval that lets proposals pass.
+type standing struct {
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind"`
+	Operation string    `json:"operation"`
+	Under     string    `json:"under"`
+	PerHour   int       `json:"perHour"`
+	By        string    `json:"by"`
+	At        time.Time `json:"atUtc"`
+}
+
+// usageGroup is what models did in a period, for one purpose, model or day, or in all.
+type usageGroup struct {
+	Key        string `json:"key"`
+	Count      int    `json:"count"`
+	Prompt     int    `json:"tokensPrompt"`
+	Completion int    `json:"tokensCompletion"`
+	MicroUSD   int64  `json:"costMicroUsd"`
+	Latency    struct {
+		P50 float64 `json:"p50"`
+		P95 float64 `json:"p95"`
+	} `json:"latencyMs"`
+	Rejected      float64 `json:"rejectedRate"`
+	Grams         int     `json:"grams"`
+	DistinctGrams int     `json:"distinctGrams"`
+}
+
+type usage struct {
+	Since    time.Time    `json:"since"`
+	Until    time.Time    `json:"until"`
+	Total    usageGroup   `json:"total"`
+	Groups   []usageGroup `json:"groups"`
+	Purposes []usageGroup `json:"-"`
+	Days     string       `json:"-"`
+}
+
+// agents holds the data of the page of agents. Lists that the person may not see are nil.
+type agents struct {
+	Keys     []programKey
+	Standing []standing
+	Usage    usage
+	Prompts  []promptTemplate
+	Admin    bool
+	Approver bool
+}
+
+type promptTemplate struct {
+	ID      string `json:"id"`
+	Version string `json:"version"`
+	Purpose string `json:"purpose"`
+}
+
+// showAgents lists the programs of a world, what passes without asking, and what models cost.
+func (s *server) showAgents(v *visit) error {
+	var a agents
+	keys, err := call[keyList](v, "list_keys", nil)
+	if a.Admin, err = allowed(err); err != nil {
+		return err
+	}
+	for _, k := range keys.Keys {
+		if k.Actor == "ai" {
+			a.Keys = append(a.Keys, k)
+		}
+	}
+	standings, err := call[struct {
+		Standing []standing `json:"standing"`
+	}](v, "list-standing-approvals", nil)
+	if a.Approver, err = allowed(err); err != nil {
+		return err
+	}
+	a.Standing = standings.Standing
+	if a.Usage, err = call[usage](v, "get-ai-usage", fields{"groupBy": "purpose"}); err != nil {
+		return err
+	}
+	prompts, err := call[struct {
+		Prompts []promptTemplate `json:"prompts"`
+	}](v, "list-prompts", nil)
+	if err != nil {
+		return err
+	}
+	a.Prompts = prompts.Prompts
+	return v.write(http.StatusOK, agentsPage(v.frame("Agents"), a))
+}
+
+// allowed reports whether a call was allowed; a refusal is no error of the page.
+func allowed(err error) (bool, error) {
+	if errors.Is(err, fault.Denied) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// endStanding ends one standing approval, or all.
+func (s *server) endStanding(v *visit) error {
+	if _, err := call[struct{}](v, "end-standing-approvals", fields{}.with("id", v.r.PostFormValue("id"))); err != nil {
+		return err
+	}
+	return v.redirect(addressOf("agents", v.world))
+}
+
+// showUsage shows what models did in the last days, by day and by purpose.
+func (s *server) showUsage(v *visit) error {
+	days := map[string]int{"1": 1, "7": 7, "30": 30}
+	asked := v.r.URL.Query().Get("days")
+	n, known := days[asked]
+	if !known {
+		asked, n = "7", 7
+	}
+	since := time.Now().UTC().AddDate(0, 0, -n).Truncate(time.Minute).Format(time.RFC3339)
+	by := "day"
+	if n == 1 {
+		by = "hour"
+	}
+	u, err := call[usage](v, "get-ai-usage", fields{"since": since, "groupBy": by})
+	if err != nil {
+		return err
+	}
+	purposes, err := call[usage](v, "get-ai-usage", fields{"since": since, "groupBy": "purpose"})
+	if err != nil {
+		return err
+	}
+	u.Purposes, u.Days = purposes.Groups, asked
+	return v.write(http.StatusOK, usagePage(v.frame("Usage"), u))
+}
+
+// game is a game of Alignment that the person hosts.
+type game struct {
+	ID      string `json:"game_id"`
+	Phase   string `json:"phase"`
+	Players int    `json:"players"`
+	Day     int    `json:"day"`
+	Page    string `json:"page"`
+}
+
+type gameList struct {
+	Games   []game `json:"games"`
+	Problem string `json:"-"`
+	Link    string `json:"-"` // of a game that was just opened for others; shown once
+}
+
+func (s *server) showGames(v *visit) error { return v.writeGames(gameList{}, nil) }
+
+func (v *visit) writeGames(shown gameList, problem error) error {
+	list, err := call[gameList](v, "list_games", nil)
+	if err != nil {
+		return err
+	}
+	shown.Games = list.Games
+	shown.Problem, _ = problemOf(problem)
+	return v.write(statusOf(problem), gamesPage(v.frame("Games"), shown))
+}
+
+// changeGames opens a game, or makes the link that lets others join one.
+func (s *server) changeGames(v *visit) error {
+	var shown gameList
+	var err error
+	switch v.r.PathValue("do") {
+	case "create":
+		in := fields{}
+		if n := v.r.PostFormValue("ai_players"); n != "" {
+			in["ai_players"] = numberOf(n)
+		}
+		_, err = call[game](v, "create_game", in)
+	case "invite":
+		var made struct {
+			Link string `json:"link"`
+		}
+		made, err = call[struct {
+			Link string `json:"link"`
+		}](v, "invite_player", fields{"id": v.r.PostFormValue("id")})
+		if made.Link != "" {
+			shown.Link = v.s.originOf(v.r) + made.Link
+		}
+	default:
+		err = errNothingHere
+	}
+	if problem, _ := problemOf(err); err != nil && problem == "" {
+		return err
+	}
+	if err == nil && shown.Link == "" {
+		return v.redirect(addressOf("games", v.world))
+	}
+	return v.writeGames(shown, err)
+}
+
+// backup is a copy of the instance.
+type backup struct {
+	Name    string    `json:"filename"`
+	Size    string    `json:"size_human"`
+	Created time.Time `json:"created_at"`
+}
+
+// showHealth lists the backups of the instance, for its operator.
+func (s *server) showHealth(v *visit) error {
+	list, err := call[struct {
+		Backups []backup `json:"backups"`
+		Folder  string   `json:"backup_dir"`
+	}](v, "list_backups", nil)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, healthPage(v.frame("Health"), list.Backups, list.Folder))
+}
+
+func (s *server) createBackup(v *visit) error {
+	if _, err := call[struct{}](v, "create_backup", nil); err != nil {
+		return err
+	}
+	return v.redirect("/health")
+}
+
+// rawFields encodes values by name.
+func rawFields(values map[string]any) map[string]json.RawMessage {
+	raw := map[string]json.RawMessage{}
+	for name, value := range values {
+		raw[name], _ = json.Marshal(value) // of decoded JSON
+	}
+	return raw
+}
