@@ -156,7 +156,7 @@ func (v *visit) showMarkdown(text, self string, f frame) (string, error) {
 	return showText(out.HTML, self, f, func(string) bool { return false })
 }
 
-// revelation is what the game master is about to reveal: everything that players will see of an entity.
+// revelation lists everything that players will see of an entity if the game master reveals it.
 type revelation struct {
 	Items         []map[string]string
 	Secrets       bool
@@ -171,7 +171,7 @@ type revelation struct {
 // gain is one thing that players will see and do not see today.
 type gain struct{ What, Text string }
 
-// reveal shows what a revelation would show, or carries it out.
+// reveal lists the gains of a revelation, or carries it out.
 func (s *server) reveal(v *visit) error {
 	form, id := v.r.PostForm, v.r.PathValue("id")
 	r := revelation{Session: form.Get("session"), Secrets: form.Get("secrets") != "", Audience: "all players"}

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/op"
 )
 
-// card is what pages show of a card.
+// card holds the parts of a card that pages show.
 type card struct {
 	Name       string                     `json:"name"`
 	ID         string                     `json:"id"`
@@ -165,7 +165,7 @@ func (s *server) showHistory(v *visit) error {
 	return v.write(http.StatusOK, historyPage(v.frame(list.Name), name, list, d))
 }
 
-// difference is what two versions of a card differ in.
+// difference lists the differences between two versions of a card.
 type difference struct {
 	From      int      `json:"from"`
 	To        int      `json:"to"`

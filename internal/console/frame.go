@@ -12,7 +12,7 @@ import (
 	"loregate/internal/access"
 )
 
-// frame is what stands around each page of a person who is signed in.
+// frame surrounds each page of a person who is signed in.
 type frame struct {
 	Title   string
 	Subject access.Subject

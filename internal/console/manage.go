@@ -20,7 +20,7 @@ type standing struct {
 	At        time.Time `json:"atUtc"`
 }
 
-// usageGroup is what models did in a period, for one purpose, model or day, or in all.
+// usageGroup counts the work of models in a period, for one purpose, model or day, or in all.
 type usageGroup struct {
 	Key        string `json:"key"`
 	Count      int    `json:"count"`
@@ -109,7 +109,7 @@ func (s *server) endStanding(v *visit) error {
 	return v.redirect(addressOf("agents", v.world))
 }
 
-// showUsage shows what models did in the last days, by day and by purpose.
+// showUsage shows the work of models in the last days, by day and by purpose.
 func (s *server) showUsage(v *visit) error {
 	days := map[string]int{"1": 1, "7": 7, "30": 30}
 	asked := v.r.URL.Query().Get("days")

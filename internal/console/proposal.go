@@ -9,7 +9,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// proposalView is what pages show of a proposal.
+// proposalView holds the parts of a proposal that pages show.
 type proposalView struct {
 	ID       string          `json:"proposalId"`
 	Kind     string          `json:"kind"`
