@@ -99,7 +99,7 @@ func Worst(list []Verdict) (worst Verdict, ok bool) {
 func Read(text string, w *World) (list []Claim) {
 	for _, s := range newReader(w).statements(text) {
 		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen, readWeather, readNumber,
-			readPast, readTitles, readGifts} {
+			readPast, readOffices, readGifts} {
 			list = append(list, read(&s, w)...)
 		}
 		for i := range s.clauses {

@@ -1,28 +1,37 @@
 package claim
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+	"strings"
 
-// readTitles reads offices that are told without the verb to be: "as warden of the bridge I say so", "you are speaking
-// to the warden", "Wat, leader of the household, sent me", "the household answers to Wat".
-func readTitles(s *statement, w *World) (list []Claim) {
+	"loregate/internal/meaning"
+)
+
+// An officePhrase is the name of an office in a statement: "the new steward of the town", or of its seat: "the
+// stewardship of the town", "the post of steward".
+type officePhrase struct {
+	from, to int      // tokens [from, to), determiners included
+	words    []string // the office and what it is of, in base form
+	definite bool     // there is one such office
+	seat     bool
+	named    bool // it is also a name of a person in the canon: "the smith"
+}
+
+// readOffices reads that somebody has an office: "the smith is our steward", "the post of steward went to the smith",
+// "they have made me judge".
+func readOffices(s *statement, w *World) (list []Claim) {
 	c := clause{tokens: s.tokens, named: s.named}
-	add := func(who, of int, words string, definite bool) {
-		claim := Claim{Predicate: Office, Subject: who, Object: of, Word: words}
-		if definite {
-			claim.Number = 1
-		}
-		if who != None {
-			list = append(list, claim)
-		}
-	}
-	for i := range s.tokens {
-		who, from := c.titled(w, i)
-		if who == None {
+	for _, o := range c.officePhrases(w) {
+		who, denied, ok := c.holderOf(w, o)
+		if !ok || who == None || who == w.Listener {
 			continue
 		}
-		if words, definite, ok := c.officeAt(from); ok {
-			add(who, None, words, definite)
+		claim := Claim{Predicate: Office, Subject: who, Object: None, Word: strings.Join(o.words, " "), Denied: denied}
+		if o.definite || o.seat {
+			claim.Number = 1
 		}
+		list = append(list, claim)
 	}
 	if hasWord(s.tokens, denials) {
 		return list
@@ -30,150 +39,385 @@ func readTitles(s *statement, w *World) (list []Claim) {
 	for _, g := range s.named {
 		if class := w.Entities[g.entity].Class; class == Group || class == Place {
 			for _, who := range c.leadersOf(w, g) {
-				add(who, g.entity, "leader", false)
+				word := "leader"
+				if class == Place {
+					word = "owner"
+				}
+				list = append(list, Claim{Predicate: Office, Subject: who, Object: g.entity, Word: word})
 			}
 		}
 	}
 	return list
 }
 
-// titled returns the person who has the office that the words from a token on tell, if a token introduces one.
-func (c *clause) titled(w *World, i int) (who, from int) {
-	word := c.tokens[i].word
-	starts := i == 0 || c.tokens[i-1].mark
+// officePhrases returns the names of offices in a clause.
+func (c *clause) officePhrases(w *World) (list []officePhrase) {
+	for i := 0; i < len(c.tokens); i++ {
+		if m, ok := c.mentionAt(i); ok && !m.pronoun {
+			if w.Entities[m.entity].Class == Person && isOffice(c.tokens[m.to-1].word) {
+				list = append(list, c.officeAt(w, m.to-1, m.to))
+				list[len(list)-1].named = true
+			}
+			i = m.to - 1
+			continue
+		}
+		head := c.officeHead(i)
+		if head < 0 {
+			continue
+		}
+		o := c.officeAt(w, i, head+1)
+		if seat := holderNoun(c.tokens[head].word); seat != "" {
+			if o.seat, o.words[0] = true, seat; seat == seatOfNext {
+				o.words = o.words[1:]
+			}
+			if len(o.words) == 0 || !isOffice(o.words[0]) && seat == seatOfNext {
+				continue
+			}
+		} else if !isOffice(c.tokens[head].word) && !o.isTitle(c, head) {
+			continue
+		}
+		list = append(list, o)
+		i = o.to - 1
+	}
+	return list
+}
+
+// tellsOffice reports whether an office stands after a verb: "is the cook".
+func (c *clause) tellsOffice(w *World, v verb) bool {
+	return slices.ContainsFunc(c.officePhrases(w), func(o officePhrase) bool {
+		return o.from > v.at && o.from <= v.at+2 && !o.seat
+	})
+}
+
+// officeHead returns the last noun of an office whose name begins at a token, or -1.
+func (c *clause) officeHead(i int) int {
+	noun := func(k int) bool {
+		w := c.tokens[k].word
+		return !c.tokens[k].mark && isNoun(w) && nounOf(w) == w && !meaning.IsFunctionWord(w) && !isAdverb(w) &&
+			!notTitle[w] && (kinOf(w) == "" || !isRelative(w)) && (isAny(w, "person") || isOffice(w) || holderNoun(w) != "")
+	}
+	if !noun(i) || c.wordAfter(i) == "'s" {
+		return -1
+	}
+	for i+1 < len(c.tokens) && noun(i+1) {
+		if _, named := c.mentionAt(i + 1); named {
+			break
+		}
+		i++
+	}
+	if c.wordAfter(i) == "'s" {
+		return -1
+	}
+	return i
+}
+
+// officeAt returns the phrase whose head noun stands before a token.
+func (c *clause) officeAt(w *World, first, end int) officePhrase {
+	o := officePhrase{from: first, to: end, words: []string{nounOf(c.tokens[end-1].word)}, definite: true}
+	for _, t := range c.tokens[first : end-1] {
+		o.words = append(o.words, nounOf(t.word))
+	}
+	for o.from > 0 && !c.tokens[o.from-1].mark {
+		word := c.tokens[o.from-1].word
+		_, named := c.mentionAt(o.from - 1)
+		owner := word == "'s" || o.from < first && c.tokens[o.from].word == "'s"
+		if !articles[word] && !determiners[word] && !owner && (named || isAuxiliary(word) || prepositions[word] ||
+			meaning.IsFunctionWord(word) || meaning.Lemma(word, meaning.Adjective) == "" || isAdverb(word) ||
+			verbOf(word) != "" && c.isVerbForm(o.from-1)) {
+			break
+		}
+		if o.from--; word == "a" || word == "an" {
+			o.definite = false
+		}
+		if owner && isNoun(word) {
+			o.words = append(o.words, nounOf(word))
+		}
+	}
+	for i := end; i < len(c.tokens) && len(o.words) < 6; i++ {
+		t := c.tokens[i]
+		m, named := c.mentionAt(i)
+		if t.mark || isAuxiliary(t.word) || t.word == "and" || t.word == "but" || isRelativePronoun(t.word) ||
+			i == end && !officeTies[t.word] || verbOf(t.word) != "" && (!isNoun(t.word) || c.tokens[i].word != nounOf(t.word) &&
+			c.wordAfter(i) == "to") || subjects[t.word] ||
+			named && !possessives[t.word] && (m.pronoun || w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s") {
+			break
+		}
+		o.to = i + 1
+		if isNoun(t.word) && !meaning.IsFunctionWord(t.word) && !isAdverb(t.word) && !determiners[t.word] {
+			o.words = append(o.words, nounOf(t.word))
+		}
+	}
+	return o
+}
+
+// officeTies are words between an office and what it is of.
+var officeTies = wordSet("of at in for over to here")
+
+// isTitle reports whether a noun for a person is used as a title: without an article, or with the one that it belongs
+// to: "is abbot of the temple", "is the warden of the bridge".
+func (o *officePhrase) isTitle(c *clause, head int) bool {
+	of := c.wordAfter(head) == "of" || c.wordAfter(head) == "at" || c.wordAfter(head) == "in" ||
+		c.wordAfter(head) == "here"
+	return o.from == head || o.definite && of
+}
+
+// seatOfNext stands for the office that the next noun names: "the post of steward".
+const seatOfNext = "@"
+
+var (
+	seatNouns = wordSet("office post position title rank role job")
+	leadSeats = wordSet("command charge leadership control rule helm lead")
+)
+
+// holderNoun returns the noun of somebody who has a seat: "steward" for "stewardship". It is "" for other nouns.
+func holderNoun(noun string) string {
 	switch {
-	case (word == "as" || word == "being") && starts && i+2 < len(c.tokens):
-		return c.personAfter(w, i), i + 1
-	case word == "as" && i > 1 && !hasWord(c.tokens[max(0, i-4):i], denials) && !isAdverb(c.tokens[i-1].word) &&
-		(isNoun(c.tokens[i-1].word) || serving[verbOf(c.tokens[i-1].word)]):
-		return c.personBefore(w, i), i + 1
-	case word == "to" && i > 2 && addressing[verbOf(c.tokens[i-1].word)] && hasWord(c.tokens[i-3:i], wordSet("you")):
-		return w.Speaker, i + 1
-	case word == "am" && starts && i > 0:
-		return w.Speaker, i + 1
-	case word == "is" && i > 2 && c.tokens[i-1].word == "me" && c.tokens[i-2].word == "but":
-		return w.Speaker, i + 1
-	case word == "you" && i > 1 && c.tokens[i-1].word == "before" && hasWord(c.tokens[:i], wordSet("see behold have")):
-		return w.Speaker, i + 1
-	case i == 0 && (hasRun(c.tokens, "that is me") || hasRun(c.tokens, "that would be me")):
-		return w.Speaker, i
-	case word == "before" && i > 0 && verbOf(c.tokens[i-1].word) == "stand" && c.tokens[0].word == "you":
-		return w.Speaker, i + 1
-	case word == "," && i+1 < len(c.tokens):
-		for _, m := range c.named {
-			if m.to == i && w.Entities[m.entity].Class == Person && !m.pronoun && c.endsTitle(i+1) {
-				return m.entity, i + 1
-			}
-		}
-	case appointing[verbOf(word)] && i+2 < len(c.tokens):
-		for _, m := range c.named {
-			if m.from == i+1 && w.Entities[m.entity].Class == Person && !(m.pronoun &&
-				possessives[c.tokens[m.from].word]) && m.entity != w.Listener {
-				return m.entity, m.to
-			}
-		}
-	case holdings[word] && i+2 < len(c.tokens) && c.tokens[i+1].word == "of":
-		for _, m := range c.named {
-			if m.from > i+2 && w.Entities[m.entity].Class == Person && (c.wordBefore(m.from) == "to" ||
-				c.wordBefore(m.from) == "by") {
-				return m.entity, i + 2
+	case seatNouns[noun]:
+		return seatOfNext
+	case leadSeats[noun]:
+		return "leader"
+	}
+	for _, end := range []string{"ship", "cy", "ate"} {
+		stem, ok := strings.CutSuffix(noun, end)
+		for _, holder := range []string{stem, stem + "t"} {
+			if ok && isOffice(holder) {
+				return holder
 			}
 		}
 	}
-	return None, 0
+	return ""
 }
 
+// Ties between the holder of an office and the office, in base forms without articles and adverbs.
 var (
-	serving    = wordSet("serve work act employ")
-	addressing = wordSet("speak talk")
-	holdings   = wordSet("office post position title rank")
-	// followings are verbs of those who are led, with the preposition before their leader.
-	followings = map[string]string{"answer": "to", "obey": "", "report": "to", "order": "from", "swear": "to"}
-	// commands are phrases for those who lead.
-	commands = []string{"in command of", "in charge of", "at the head of", "at the helm of", "gives the orders in",
+	appoints = `(?:make|appoint|name|elect|crown|create|ordain|call|dub|choose|install|proclaim|declare|nominate|` +
+		`hire|promote|raise)`
+	holderFirst = regexp.MustCompile(`^(?:(?:be|become|remain|stay|turn)|(?:be )?(?:serve|act|work|double|function|` +
+		`officiate|employ|engage|rule|reign|retain|keep|stand|know|come in)(?: \w+){0,2} as|be ` + appoints +
+		`(?: as| to be)?|take over as|,)$`)
+	holderOfSeat = regexp.MustCompile(`^(?:be in|be at|have|hold|get|take|take over|take up|occupy|fill|receive|` +
+		`inherit|assume|accept|exercise|be (?:give|grant|hand|offer|award|appoint to|raise to|elect to)|` +
+		`(?:succeed|rise|come) to)$`)
+	officeFirst = regexp.MustCompile(`^(?:be|,)$`)
+	seatFirst   = regexp.MustCompile(`^(?:(?:belong|go|pass|fall|come|descend|revert|be (?:give|hand|grant|award|leave|` +
+		`assign|entrust))(?: \w+)? to|be (?:in|hold by|fill by)|(?:lie|rest|be) with|be)$`)
+	dutyAs      = regexp.MustCompile(`^(?:'s )?\w+ as$`)
+	officeGiven = regexp.MustCompile(`^(?:as|for|to be|)$`)
+	appointing  = regexp.MustCompile(`^` + appoints + `$`)
+)
+
+// holderOf returns the person who a clause says has an office, and whether it denies that.
+func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
+	if who := c.speakerAt(w, o); who != None {
+		return who, false, true
+	}
+	isHolder := func(m mention) bool {
+		return w.Entities[m.entity].Class == Person && (m.to <= o.from || m.from >= o.to) &&
+			!(o.named && m.pronoun && m.entity != w.Speaker)
+	}
+	for _, m := range slices.Backward(c.named) {
+		if !isHolder(m) || m.to > o.from {
+			continue
+		}
+		if m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s" {
+			if dutyAs.MatchString(c.tie(m.to, o.from)) {
+				return m.entity, false, true // "it is my duty as cook"
+			}
+			break
+		}
+		given := m.from > 0 && officeGiven.MatchString(c.tie(m.to, o.from)) && (appointing.MatchString(
+			baseOf(c.tokens[m.from-1].word)) || m.to < o.from && leading[baseOf(c.tokens[m.from-1].word)])
+		if given || c.holdsOffice(m, o) {
+			return m.entity, hasWord(c.tokens[max(0, m.from-2):o.from], denials), true
+		}
+		break
+	}
+	for _, m := range c.named {
+		if !isHolder(m) || m.from < o.to {
+			continue
+		}
+		tie := c.tie(o.to, m.from)
+		whose := m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s"
+		ends := m.to == len(c.tokens) || c.tokens[m.to].mark
+		switch {
+		case o.from > 0 && (c.tokens[o.from-1].word == "as" || c.tokens[o.from-1].word == "being") && (o.from == 1 ||
+			c.tokens[o.from-2].mark) && !whose,
+			o.seat && seatFirst.MatchString(tie) && !c.isPast(o.to, m.from, false),
+			!o.seat && !o.named && !whose && (o.from == 0 || c.tokens[o.from-1].mark) && (tie == "be" || ends && o.definite) &&
+				officeFirst.MatchString(tie) && !c.isPast(o.to, m.from, true):
+			return m.entity, hasWord(c.tokens[max(0, o.from-2):m.from], denials), true
+		}
+		break
+	}
+	return None, false, false
+}
+
+// leading are verbs of those who have a leader, before "as".
+var leading = wordSet("have follow accept recognize acknowledge want")
+
+// holdsOffice reports whether the words between a person and an office tie them together.
+func (c *clause) holdsOffice(m mention, o officePhrase) bool {
+	tie := c.tie(m.to, o.from)
+	switch {
+	case o.seat:
+		return holderOfSeat.MatchString(tie)
+	case tie == ",":
+		return o.definite && (o.to == len(c.tokens) || c.tokens[o.to].mark) && (o.to-o.from > 1 || len(o.words) > 1) &&
+			!o.named && c.wordBefore(m.from) != ","
+	}
+	return holderFirst.MatchString(tie) && !c.isPast(m.to, o.from, tie == "be")
+}
+
+// isPast reports whether the verb between two tokens tells of the past: "was the cook", but not "was made cook".
+func (c *clause) isPast(from, to int, being bool) bool {
+	part := c.tokens[from:to]
+	return hasWord(part, modals) || hasWord(part, wordSet("would could might")) || being && hasWord(part, wordSet("was were"))
+}
+
+// tie returns the base forms of the words between two tokens, without articles, adverbs and denials.
+func (c *clause) tie(from, to int) string {
+	var words []string
+	for _, t := range c.tokens[min(from, to):to] {
+		switch w := t.word; {
+		case beForms[w]:
+			words = append(words, "be")
+		case haveForms[w]:
+			words = append(words, "have")
+		case articles[w] || determiners[w] || doForms[w] || modals[w] || denials[w] || isAdverb(w) && w != "in":
+		default:
+			words = append(words, baseOf(w))
+		}
+	}
+	if len(words) > 1 && words[0] == "have" && (words[1] == "be" || verbOf(words[1]) != "") {
+		words = words[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// wordAt returns a word, or "" behind the end.
+func (c *clause) wordAt(i int) string { return c.wordAfter(i - 1) }
+
+// speakerAt returns the speaker where the words before an office present them: "you are speaking to the warden".
+func (c *clause) speakerAt(w *World, o officePhrase) int {
+	if o.from == 0 {
+		if hasRun(c.tokens, "that is me") || hasRun(c.tokens, "that would be me") {
+			return w.Speaker
+		}
+		return None
+	}
+	i := o.from - 1
+	before := ""
+	if i > 0 {
+		before = c.tokens[i-1].word
+	}
+	switch word := c.tokens[i].word; {
+	case (word == "to" || word == "with") && i > 2 && addressing[verbOf(before)] && hasWord(c.tokens[i-3:i],
+		wordSet("you")),
+		word == "am" && (i == 0 || before != "i" && before != "not"),
+		word == "is" && i > 1 && before == "me" && c.tokens[i-2].word == "but",
+		word == "you" && before == "before" && hasWord(c.tokens[:i], wordSet("see behold have")),
+		word == "before" && verbOf(before) == "stand" && c.tokens[0].word == "you":
+		return w.Speaker
+	}
+	return None
+}
+
+var addressing = wordSet("speak talk")
+
+// officeVerbs are verbs of those who have an office, with its noun.
+var officeVerbs = map[string]string{"lead": "leader", "command": "leader", "head": "leader", "rule": "ruler",
+	"govern": "governor", "own": "owner", "captain": "leader", "possess": "owner", "direct": "leader", "boss": "leader",
+	"oversee": "leader", "run": "keeper", "keep": "keeper", "manage": "keeper", "tend": "keeper", "look": "keeper",
+	"preside": "leader"}
+
+// particles of verbs of those who have an office.
+var officeParticles = map[string]string{"look": "after", "preside": "over"}
+
+// readOffice reads an office that a verb tells: "the smith commands the guard", "the guard is led by the smith".
+func readOffice(c *clause, w *World) (list []Claim) {
+	for _, v := range c.verbs() {
+		office := officeVerbs[v.lemma]
+		if office == "" || v.modal != "" || officeParticles[v.lemma] != "" && c.wordAfter(v.at) != officeParticles[v.lemma] {
+			continue
+		}
+		if m, ok := c.objectOf(w, v, Person); ok && c.wordBefore(m.from) == "by" && !v.was {
+			for _, of := range c.named {
+				if class := w.Entities[of.entity].Class; of.to <= v.first && (class == Group || class == Place) {
+					list = append(list, Claim{Predicate: Office, Subject: m.entity, Object: of.entity,
+						Word: office, Denied: v.denied})
+				}
+			}
+			continue
+		}
+		who, ok := c.subjectOf(w, v, Person)
+		if !ok || c.order || v.tense == past || v.passive || who.entity == w.Listener {
+			continue
+		}
+		for _, m := range c.named {
+			if class := w.Entities[m.entity].Class; m.from > v.at && (class == Group || class == Place) &&
+				!(m.to < len(c.tokens) && c.tokens[m.to].word == "'s") &&
+				(officeParticles[v.lemma] != "" || !c.hasPrepositionBetween(v.at, m.from)) {
+				list = append(list, Claim{Predicate: Office, Subject: who.entity, Object: m.entity,
+					Word: office, Denied: v.denied})
+				break
+			}
+		}
+	}
+	return list
+}
+
+// Ties between those who are led, or a place, and their leader or owner.
+var (
+	ledBy = regexp.MustCompile(`^(?:(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
+		`(?:answer|report|swear|listen|kneel) (?:\w+ )?to|take order from|serve(?: under)?|` +
+		`have (?:\w+ )?(?:leader|captain|commander|chief|head|master|owner),?|be (?:lead|command|head|run|rule) by)$`)
+	ownedBy = regexp.MustCompile(`^(?:(?:belong|go|pass|fall) to|be (?:property|house|home|estate) of|be own by)$`)
+	leadsOf = []string{"in command of", "in charge of", "at the head of", "at the helm of", "gives the orders in",
 		"gives orders to", "gives the orders to"}
 )
 
-// ledBy are phrases between those who are led and their leader.
-var ledBy = []string{"under the command of", "under the leadership of", "under the orders of", "under the rule of"}
-
-// endsTitle reports whether the words from a token up to the next mark are an office with "of", and no clause.
-func (c *clause) endsTitle(from int) bool {
-	of := false
-	for i := from; i < len(c.tokens); i++ {
-		switch {
-		case c.tokens[i].mark:
-			return of
-		case isAuxiliary(c.tokens[i].word) || i > from+7:
-			return false
-		case c.tokens[i].word == "of":
-			of = true
-		}
-	}
-	return of
-}
-
-// officeAt returns the words of an office that begin at a token, and whether "the" stands before it.
-func (c *clause) officeAt(from int) (words string, definite, ok bool) {
-	end := from
-	for end < len(c.tokens) && !c.tokens[end].mark && !subjects[c.tokens[end].word] {
-		end++
-	}
-	part := clause{tokens: c.tokens[:end]}
-	words, ok = part.officeAfter(verb{at: from - 1})
-	return words, from < end && c.tokens[from].word == "the", ok
-}
-
-func (c *clause) personAfter(w *World, i int) int {
-	for _, m := range c.named {
-		if m.from > i && w.Entities[m.entity].Class == Person && !(m.pronoun && possessives[c.tokens[m.from].word]) {
-			return m.entity
-		}
-	}
-	return None
-}
-
-func (c *clause) personBefore(w *World, i int) int {
-	for _, m := range slices.Backward(c.named) {
-		if m.to < i && w.Entities[m.entity].Class == Person && !objectForms[c.tokens[m.from].word] {
-			return m.entity
-		}
-	}
-	return None
-}
-
-// leadersOf returns the people who a clause says lead a group or a place.
+// leadersOf returns the people who a clause says lead a group, or own a place.
 func (c *clause) leadersOf(w *World, group mention) (list []int) {
+	owned := w.Entities[group.entity].Class == Place
 	for _, m := range c.named {
-		if w.Entities[m.entity].Class != Person || m.entity == w.Listener || m.pronoun &&
-			possessives[c.tokens[m.from].word] {
+		whose := m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s"
+		mine := c.tokens[m.from].word == "mine"
+		if w.Entities[m.entity].Class != Person || m.entity == w.Listener {
 			continue
 		}
-		between := c.tokens[min(group.to, m.to):max(group.from, m.from)]
 		if m.from < group.to {
-			if slices.ContainsFunc(commands, func(p string) bool { return hasRun(between, p) }) {
+			if !owned && !whose && slices.ContainsFunc(leadsOf, func(p string) bool {
+				return hasRun(c.tokens[m.to:max(group.from, m.to)], p)
+			}) {
 				list = append(list, m.entity)
 			}
 			continue
 		}
-		between = c.tokens[group.to:m.from]
-		for k, t := range between {
-			if before, ok := followings[baseOf(t.word)]; ok && k < 3 && c.wordBefore(m.from) == cmpOr(before, t.word) {
+		tie := c.tie(group.to, m.from)
+		after := c.tokens[m.to:min(m.to+4, len(c.tokens))]
+		leads := slices.ContainsFunc(after, func(t token) bool { return isLeading(nounOf(t.word)) })
+		switch {
+		case owned && (ownedBy.MatchString(tie) && !whose || tie == "be" && mine):
+			list = append(list, m.entity)
+		case owned:
+		case whose:
+			if tie == "be under" || tie == "under" || tie == "obey" || tie == "follow" {
 				list = append(list, m.entity)
 			}
-		}
-		if between = c.tokens[group.to:m.from]; len(between) < 7 && slices.ContainsFunc(ledBy,
-			func(p string) bool { return hasRun(between, p) }) {
-			list = append(list, m.entity)
-		}
-		possessed := len(between) > 2 && between[0].word == "'s" && isLeading(nounOf(between[1].word)) &&
-			beForms[between[2].word] && len(between) < 5
-		has := len(between) < 3 && len(between) > 0 && haveForms[between[0].word] && m.to+2 < len(c.tokens) &&
-			(c.tokens[m.to].word == "for" || c.tokens[m.to].word == "as") &&
-			slices.ContainsFunc(c.tokens[m.to+1:], func(t token) bool { return isLeading(nounOf(t.word)) })
-		if possessed || has {
+		case ledBy.MatchString(strings.TrimSpace(tie)), tie == "be under", tie == "have" && leads,
+			strings.HasPrefix(tie, "'s ") && strings.HasSuffix(tie, " be") && len(strings.Fields(tie)) == 3 &&
+				isLeading(strings.Fields(tie)[1]):
 			list = append(list, m.entity)
 		}
 	}
 	return list
+}
+
+var notTitle = wordSet("old young good bad new years sir man woman boy girl guest friend soul fool stranger one " +
+	"rock own")
+
+// isOffice reports whether a noun names an office or a trade.
+func isOffice(noun string) bool {
+	return !notTitle[noun] && isAny(noun, "leader", "official", "ruler", "head", "worker", "servant", "master",
+		"owner", "skilled worker", "clergyman", "professional", "aristocrat", "keeper", "medical practitioner")
 }

@@ -41,7 +41,7 @@ func readHere(c *clause, w *World) (list []Claim) {
 		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
 			continue
 		}
-		if _, office := c.officeAfter(v); office && v.lemma == "be" {
+		if v.lemma == "be" && c.tellsOffice(w, v) {
 			continue // "is the cook here"
 		}
 		if w.dead(who.entity) && resting[v.lemma] {
