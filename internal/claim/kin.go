@@ -56,6 +56,9 @@ func readKin(c *clause, w *World) (list []Claim) {
 			}
 			continue
 		}
+		if who, of, ok := c.employed(w, v); ok {
+			list = append(list, Claim{Predicate: Kin, Subject: who, Object: of, Word: "employed", Denied: v.denied})
+		}
 		if v.lemma != "be" && v.lemma != "become" {
 			continue
 		}
@@ -82,6 +85,15 @@ func readKin(c *clause, w *World) (list []Claim) {
 		}
 	}
 	return list
+}
+
+// employed reads that somebody works for another: "the butler works for the doctor".
+func (c *clause) employed(w *World, v verb) (who, of int, ok bool) {
+	a, b, ok := c.bothPeople(w, v)
+	m, _ := c.objectOf(w, v, Person)
+	works := v.lemma == "work" && m.from > 0 && c.wordBefore(m.from) == "for" ||
+		(v.lemma == "employ" || v.lemma == "hire") && v.passive && c.wordBefore(m.from) == "by"
+	return a, b, ok && works && v.tense != past
 }
 
 func isRelative(word string) bool {
@@ -155,6 +167,8 @@ func judgeKin(c Claim, w *World) (Truth, string) {
 		case r.From == c.Subject && r.To == c.Object:
 		case r.From == c.Object && r.To == c.Subject:
 			k = converses[k]
+		case k == role && k == "servant" && r.From == c.Subject && !c.Denied:
+			return False, relationText(r, w)
 		default:
 			if (r.To == c.Object && k == role || r.From == c.Object && converses[k] == role) && alone[role] > 0 {
 				others++
@@ -168,6 +182,8 @@ func judgeKin(c Claim, w *World) (Truth, string) {
 		return False, relationText(r, w)
 	}
 	switch {
+	case role == "servant":
+		return True, ""
 	case c.Denied:
 		return Unsure, ""
 	case others > 0 && (alone[role] == 1 || others >= alone[role] || sameSex(c.Word, tied, w)):

@@ -40,6 +40,13 @@ func newNames(w *World) *names {
 		if e.Class != Other {
 			n.addParts(e, i)
 		}
+		if e.Class == Group { // "the nine families"
+			for _, k := range sortedKeys(e.Fields) {
+				if _, counted := e.Fields[k].(float64); counted && isAny(k, "person", "social group") && k != "members" {
+					n.add(k, i, true)
+				}
+			}
+		}
 	}
 	for _, list := range n.first {
 		slices.SortStableFunc(list, func(a, b name) int { return len(b.words) - len(a.words) })
@@ -80,7 +87,9 @@ func (n *names) addParts(e Entity, i int) {
 		}
 	}
 	for at := 1; at < len(fields); at++ {
-		n.add(strings.Join(fields[at:], " "), i, true)
+		if at < len(fields)-1 || !generic[strings.ToLower(fields[at])] {
+			n.add(strings.Join(fields[at:], " "), i, true)
+		}
 	}
 	if e.Class == Person {
 		for _, s := range fields[:max(len(fields)-1, 0)] {
@@ -92,6 +101,9 @@ func (n *names) addParts(e Entity, i int) {
 }
 
 var articles = wordSet("the a an")
+
+// generic are nouns that stand for anybody.
+var generic = wordSet("man woman person people one")
 
 // determiners are words after which a part of a name may name an entity.
 var determiners = wordSet("the this that our my your his her their its old young poor dear good")
@@ -156,7 +168,8 @@ func (n *names) mayBePart(list []token, i int, c name) bool {
 	if n.world.Entities[c.entity].Class == Person && list[i].upper && !isNoun(list[i].word) {
 		return true
 	}
-	return i > 0 && determiners[list[i-1].word] || list[i].upper && i > 0
+	return i > 0 && (determiners[list[i-1].word] || n.world.Entities[c.entity].Class == Group &&
+		units[list[i-1].word] > 1) || list[i].upper && i > 0
 }
 
 // mayBeName reports whether a full name may name its entity here: a single noun in lower case needs an article, since

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ type officePhrase struct {
 	definite bool     // there is one such office
 	seat     bool
 	named    bool // it is also a name of a person in the canon: "the smith"
+	bare     bool // without an article
+	weak     bool // a noun for a person that may be an office
 }
 
 // readOffices reads that somebody has an office: "the smith is our steward", "the post of steward went to the smith",
@@ -54,7 +57,7 @@ func readOffices(s *statement, w *World) (list []Claim) {
 func (c *clause) officePhrases(w *World) (list []officePhrase) {
 	for i := 0; i < len(c.tokens); i++ {
 		if m, ok := c.mentionAt(i); ok && !m.pronoun {
-			if w.Entities[m.entity].Class == Person && isOffice(c.tokens[m.to-1].word) {
+			if w.Entities[m.entity].Class == Person && w.hasOffice(c.tokens[m.to-1].word) {
 				list = append(list, c.officeAt(w, m.to-1, m.to))
 				list[len(list)-1].named = true
 			}
@@ -73,19 +76,89 @@ func (c *clause) officePhrases(w *World) (list []officePhrase) {
 			if len(o.words) == 0 || !isOffice(o.words[0]) && seat == seatOfNext {
 				continue
 			}
-		} else if !isOffice(c.tokens[head].word) && !o.isTitle(c, head) {
-			continue
+		} else {
+			o.weak = !w.hasOffice(c.tokens[head].word) && !o.isTitle(c, head)
 		}
 		list = append(list, o)
 		i = o.to - 1
 	}
+	for i := range list {
+		c.addOwner(w, &list[i])
+	}
 	return list
 }
+
+// addOwner adds the name of the place or group to an office of which a pronoun tells: "its master", "master here".
+func (c *clause) addOwner(w *World, o *officePhrase) {
+	add := func(e int) { o.words = append(o.words, contentOf(tokensOf(w.name(e)))...) }
+	part := c.tokens[o.from:o.to]
+	switch {
+	case hasWord(part, wordSet("this")) && w.Place != None:
+		add(w.Place)
+	case hasWord(part, wordSet("its their")):
+		for _, m := range slices.Backward(c.named) {
+			if class := w.Entities[m.entity].Class; m.to <= o.to && (class == Group || class == Place) {
+				add(m.entity)
+				return
+			}
+		}
+	}
+}
+
+// hasOffice reports whether a noun names an office, by its meaning or because somebody in the canon has it.
+func (w *World) hasOffice(noun string) bool {
+	if isOffice(noun) {
+		return true
+	}
+	return isAny(noun, "person") && slices.ContainsFunc(w.Entities, func(e Entity) bool {
+		return e.Class == Person && slices.ContainsFunc(officesOf(e), func(office string) bool {
+			words := contentOf(tokensOf(office))
+			return len(words) > 0 && words[0] == noun
+		})
+	})
+}
+
+// OfficesIn returns words by which the holders of the offices that a text tells of are found: the offices, and what
+// they may be called otherwise.
+func OfficesIn(text string) (list []string) {
+	add := func(noun string) {
+		if !slices.Contains(list, noun) && len(list) < maxOffices {
+			list = append(list, noun)
+		}
+	}
+	for _, t := range tokensOf(text) {
+		noun := nounOf(t.word)
+		if seat := holderNoun(noun); seat != "" && seat != seatOfNext {
+			noun = seat
+		}
+		if office := officeVerbs[verbOf(t.word)]; office != "" && !isNoun(t.word) {
+			noun = office
+		}
+		if t.word == "belongs" || t.word == "mine" {
+			noun = "owner"
+		}
+		if t.mark || meaning.IsFunctionWord(t.word) || notTitle[noun] || !isOffice(noun) && !isAny(noun, "person") {
+			continue
+		}
+		add(noun)
+		for _, f := range families {
+			if f[noun] {
+				for _, other := range slices.Sorted(maps.Keys(f)) {
+					add(other)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// maxOffices is the number of words by which holders of offices are searched for.
+const maxOffices = 16
 
 // tellsOffice reports whether an office stands after a verb: "is the cook".
 func (c *clause) tellsOffice(w *World, v verb) bool {
 	return slices.ContainsFunc(c.officePhrases(w), func(o officePhrase) bool {
-		return o.from > v.at && o.from <= v.at+2 && !o.seat
+		return o.from > v.at && o.from <= v.at+2 && !o.seat && !o.weak
 	})
 }
 
@@ -113,7 +186,8 @@ func (c *clause) officeHead(i int) int {
 
 // officeAt returns the phrase whose head noun stands before a token.
 func (c *clause) officeAt(w *World, first, end int) officePhrase {
-	o := officePhrase{from: first, to: end, words: []string{nounOf(c.tokens[end-1].word)}, definite: true}
+	o := officePhrase{from: first, to: end, words: []string{nounOf(c.tokens[end-1].word)}, definite: true,
+		bare: true}
 	for _, t := range c.tokens[first : end-1] {
 		o.words = append(o.words, nounOf(t.word))
 	}
@@ -121,22 +195,24 @@ func (c *clause) officeAt(w *World, first, end int) officePhrase {
 		word := c.tokens[o.from-1].word
 		_, named := c.mentionAt(o.from - 1)
 		owner := word == "'s" || o.from < first && c.tokens[o.from].word == "'s"
+		compound := o.from == first && isNoun(word) && !articles[word] && !determiners[word]
 		if !articles[word] && !determiners[word] && !owner && (named || isAuxiliary(word) || prepositions[word] ||
-			meaning.IsFunctionWord(word) || meaning.Lemma(word, meaning.Adjective) == "" || isAdverb(word) ||
-			verbOf(word) != "" && c.isVerbForm(o.from-1)) {
+			meaning.IsFunctionWord(word) || isAdverb(word) || !compound && meaning.Lemma(word, meaning.Adjective) == "" ||
+			verbOf(word) != "" && (!compound || verbOf(word) != word) && c.isVerbForm(o.from-1)) {
 			break
 		}
 		if o.from--; word == "a" || word == "an" {
 			o.definite = false
 		}
-		if owner && isNoun(word) {
+		o.bare = o.bare && !articles[word] && !determiners[word]
+		if (owner || compound) && isNoun(word) && !notTitle[word] {
 			o.words = append(o.words, nounOf(word))
 		}
 	}
 	for i := end; i < len(c.tokens) && len(o.words) < 6; i++ {
 		t := c.tokens[i]
 		m, named := c.mentionAt(i)
-		if t.mark || isAuxiliary(t.word) || t.word == "and" || t.word == "but" || isRelativePronoun(t.word) ||
+		if t.mark || isAuxiliary(t.word) && t.word != "'s" || t.word == "and" || t.word == "but" || isRelativePronoun(t.word) ||
 			i == end && !officeTies[t.word] || verbOf(t.word) != "" && (!isNoun(t.word) || c.tokens[i].word != nounOf(t.word) &&
 			c.wordAfter(i) == "to") || subjects[t.word] ||
 			named && !possessives[t.word] && (m.pronoun || w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s") {
@@ -158,7 +234,7 @@ var officeTies = wordSet("of at in for over to here")
 func (o *officePhrase) isTitle(c *clause, head int) bool {
 	of := c.wordAfter(head) == "of" || c.wordAfter(head) == "at" || c.wordAfter(head) == "in" ||
 		c.wordAfter(head) == "here"
-	return o.from == head || o.definite && of
+	return o.bare || o.definite && of
 }
 
 // seatOfNext stands for the office that the next noun names: "the post of steward".
@@ -180,7 +256,7 @@ func holderNoun(noun string) string {
 	for _, end := range []string{"ship", "cy", "ate"} {
 		stem, ok := strings.CutSuffix(noun, end)
 		for _, holder := range []string{stem, stem + "t"} {
-			if ok && isOffice(holder) {
+			if ok && isAny(holder, "person") {
 				return holder
 			}
 		}
@@ -208,12 +284,12 @@ var (
 
 // holderOf returns the person who a clause says has an office, and whether it denies that.
 func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
-	if who := c.speakerAt(w, o); who != None {
+	if who := c.speakerAt(w, o); who != None && !o.weak {
 		return who, false, true
 	}
 	isHolder := func(m mention) bool {
 		return w.Entities[m.entity].Class == Person && (m.to <= o.from || m.from >= o.to) &&
-			!(o.named && m.pronoun && m.entity != w.Speaker)
+			!(o.named && m.pronoun && m.entity != w.Speaker && m.from > 0 && !c.tokens[m.from-1].mark)
 	}
 	for _, m := range slices.Backward(c.named) {
 		if !isHolder(m) || m.to > o.from {
@@ -225,12 +301,27 @@ func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
 			}
 			break
 		}
+		if at, ok := c.predicateAt(o); ok && !o.weak {
+			if !c.isSubject(m, o, at) {
+				continue
+			}
+			return m.entity, hasWord(c.tokens[max(0, m.to):o.from], denials) || hasWord(c.tokens[max(0, m.from-2):m.from],
+				denials), true
+		}
 		given := m.from > 0 && officeGiven.MatchString(c.tie(m.to, o.from)) && (appointing.MatchString(
-			baseOf(c.tokens[m.from-1].word)) || m.to < o.from && leading[baseOf(c.tokens[m.from-1].word)])
-		if given || c.holdsOffice(m, o) {
+			baseOf(c.wordBefore(m.from))) || m.to < o.from && leading[baseOf(c.wordBefore(m.from))])
+		if given || !o.weak && c.holdsOffice(m, o) {
 			return m.entity, hasWord(c.tokens[max(0, m.from-2):o.from], denials), true
 		}
 		break
+	}
+	if o.weak {
+		return None, false, false
+	}
+	for _, m := range c.named {
+		if isHolder(m) && m.from >= o.to && c.presents(o, m) {
+			return m.entity, hasWord(withoutInserts(c.tokens[max(0, o.from-2):m.from]), denials), true
+		}
 	}
 	for _, m := range c.named {
 		if !isHolder(m) || m.from < o.to {
@@ -250,6 +341,72 @@ func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
 		break
 	}
 	return None, false, false
+}
+
+// predicateAt returns the form of to be, or "as", before an office: "being the warden".
+func (c *clause) predicateAt(o officePhrase) (at int, ok bool) {
+	at = o.from - 1
+	for at > 0 && isAdverb(c.tokens[at].word) {
+		at--
+	}
+	if at < 0 || o.seat {
+		return 0, false
+	}
+	w := c.tokens[at].word
+	return at, w == "as" || beForms[w] && w != "was" && w != "were" && !c.isPast(max(0, at-2), at, false)
+}
+
+// isSubject reports whether a person before an office is the subject of the verb at a token, as far as one can tell: no
+// other verb and no other part of the sentence begins between them.
+func (c *clause) isSubject(m mention, o officePhrase, at int) bool {
+	before := c.wordBefore(m.from)
+	if at < m.to || at-m.to > 12 || m.from > 0 && prepositions[before] && before != "to" || c.isPast(m.to, o.from, true) ||
+		o.named && m.pronoun && m.from > 0 && !c.tokens[m.from-1].mark {
+		return false
+	}
+	between := withoutInserts(c.tokens[m.to:at])
+	if w := c.tokens[at].word; w != "as" && w != "being" && (slices.ContainsFunc(between, isFiniteVerb) ||
+		hasWord(between, wordSet(","))) {
+		return false
+	}
+	return !hasWord(between, beForms) && !hasWord(between, wordSet("but while because that who ; :")) &&
+		!slices.ContainsFunc(between, func(t token) bool { return subjects[t.word] })
+}
+
+// withoutInserts returns tokens without what stands between two commas.
+func withoutInserts(list []token) []token {
+	isComma := func(t token) bool { return t.word == "," }
+	from := slices.IndexFunc(list, isComma)
+	if from < 0 {
+		return list
+	}
+	end := slices.IndexFunc(list[from+1:], isComma)
+	if end < 0 {
+		return list
+	}
+	return slices.Concat(list[:from], withoutInserts(list[from+end+2:]))
+}
+
+// isFiniteVerb reports whether a token is a verb, and hardly a noun.
+func isFiniteVerb(t token) bool {
+	v := verbOf(t.word)
+	return v != "" && !isAuxiliary(t.word) && !notLexical[t.word] && (!isNoun(t.word) || v != t.word && nounOf(t.word) == t.word)
+}
+
+// presents reports whether a form of to be stands between an office at the beginning of a part of a sentence and a
+// person: "the keeper is, and for years has been, our milk man".
+func (c *clause) presents(o officePhrase, m mention) bool {
+	if o.seat || o.named && len(o.words) < 2 || !o.definite || o.from > 0 && !c.tokens[o.from-1].mark || m.from-o.to > 12 ||
+		m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s" {
+		return false
+	}
+	between := withoutInserts(c.tokens[o.to:m.from])
+	if c.isPast(o.to, m.from, true) || !hasWord(between, beForms) {
+		return false
+	}
+	return !slices.ContainsFunc(between, func(t token) bool {
+		return prepositions[t.word] || isFiniteVerb(t) && t.word != "called" && t.word != "named"
+	})
 }
 
 // leading are verbs of those who have a leader, before "as".
@@ -368,9 +525,9 @@ func readOffice(c *clause, w *World) (list []Claim) {
 
 // Ties between those who are led, or a place, and their leader or owner.
 var (
-	ledBy = regexp.MustCompile(`^(?:(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
+	ledBy = regexp.MustCompile(`^(?:(?:, )?(?:be )?(?:lead|command|head|run|rule) by|(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
 		`(?:answer|report|swear|listen|kneel) (?:\w+ )?to|take order from|serve(?: under)?|` +
-		`have (?:\w+ )?(?:leader|captain|commander|chief|head|master|owner),?|be (?:lead|command|head|run|rule) by)$`)
+		`have (?:\w+ )?(?:leader|captain|commander|chief|chieftain|head|master|owner)(?: ,)?)$`)
 	ownedBy = regexp.MustCompile(`^(?:(?:belong|go|pass|fall) to|be (?:property|house|home|estate) of|be own by)$`)
 	leadsOf = []string{"in command of", "in charge of", "at the head of", "at the helm of", "gives the orders in",
 		"gives orders to", "gives the orders to"}
@@ -384,6 +541,9 @@ func (c *clause) leadersOf(w *World, group mention) (list []int) {
 		mine := c.tokens[m.from].word == "mine"
 		if w.Entities[m.entity].Class != Person || m.entity == w.Listener {
 			continue
+		}
+		if c.wordBefore(group.from) == "of" && m.from >= group.to {
+			continue // the office passes, and not the place
 		}
 		if m.from < group.to {
 			if !owned && !whose && slices.ContainsFunc(leadsOf, func(p string) bool {

@@ -16,6 +16,17 @@ Cook | is false | Wat Pell, leader of the household, sent me.
 Cook | is false | Wat Pell is the head of our household.
 Cook | is false | The household's leader is Wat Pell.
 Cook | is false | The groom works as the page of this house.
+Cook | is false | The post of cook belongs to Wat Pell.
+Cook | is false | The groom is the page of this house, and Wat Pell its cook.
+Cook | is false | The household takes its orders from Wat Pell.
+Cook | is false | The household, led by Wat Pell, wants more pay.
+Cook | is false | Did you not know that Wat Pell is the cook of the hall?
+Cook | is false | The leadership of the household has passed to Wat Pell.
+Cook | is false | The cook of the hall, and do not laugh, is Wat Pell.
+Wat Pell | is false | I have the honour, sir, of being cook of this hall.
+Wat Pell | is false | The groom minds the horses, but the one who leads the household is the cook.
+Cook | waits | They have made Wat Pell their piper.
+Cook | goes live | The groom, whom I serve, is the leader of the household.
 Wat Pell | goes live | I am the page, sir.
 Cook | goes live | The household answers to the groom.
 Cook | goes live | I am the cook of this hall.

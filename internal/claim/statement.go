@@ -59,11 +59,12 @@ type reader struct {
 	person int
 	thing  int
 	place  int
+	group  int
 	topic  string // the direction of the last sentence, if that asks
 }
 
 func newReader(w *World) *reader {
-	return &reader{world: w, names: newNames(w), person: None, thing: None, place: None}
+	return &reader{world: w, names: newNames(w), person: None, thing: None, place: None, group: None}
 }
 
 // statements returns the asserting sentences of a text.
@@ -103,10 +104,12 @@ func (r *reader) completed(tokens []token) []token {
 // statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
 // of the next one mean.
 func (r *reader) statement(text string, tokens []token) (statement, bool) {
-	tokens = cutTag(tokens)
+	tokens = cutTag(cutLead(tokens))
 	asserted := tokens
 	if !asserts(tokens) {
-		asserted = r.speech(tokens)
+		if asserted = assertedPart(tokens); asserted == nil {
+			asserted = r.speech(tokens)
+		}
 	}
 	st := statement{text: strings.TrimSpace(text), tokens: cutUnasserted(asserted)}
 	st.named = r.resolve(st.tokens)
@@ -116,6 +119,42 @@ func (r *reader) statement(text string, tokens []token) (statement, bool) {
 	}
 	st.clauses = st.split()
 	return st, len(st.tokens) > 0
+}
+
+// cutLead cuts off words that ask whether the listener knows a fact: "did you not know that the smith has it?".
+func cutLead(tokens []token) []token {
+	for i := 1; i < min(len(tokens), 6); i++ {
+		if knowing[tokens[i].word] && isAuxiliary(tokens[0].word) && tokens[i].word != "to" &&
+			hasWord(tokens[:i], wordSet("not nobody")) && hasWord(tokens[:i+2], wordSet("you")) {
+			rest := tokens[i+1:]
+			if len(rest) > 0 && rest[0].word == "you" {
+				rest = rest[1:]
+			}
+			if len(rest) > 0 && rest[0].word == "that" {
+				rest = rest[1:]
+			}
+			if n := len(rest); n > 2 && rest[n-1].word == "?" && !asking[rest[0].word] && rest[0].word != "if" &&
+				rest[0].word != "whether" {
+				return rest[:n-1]
+			}
+		}
+	}
+	return tokens
+}
+
+var knowing = wordSet("know hear heard see notice realise realize tell told remember")
+
+// assertedPart returns the part of a sentence behind "but" or a semicolon that asserts something, although the part
+// before it does not, or nil.
+func assertedPart(tokens []token) []token {
+	for i, t := range tokens {
+		if i+3 < len(tokens) && (t.word == ";" || t.word == "but" && i > 0 && tokens[i-1].mark) {
+			if rest := tokens[i+1:]; asserts(rest) && !isQuestion(tokens) {
+				return rest
+			}
+		}
+	}
+	return nil
 }
 
 // cutTag cuts the question off a sentence that asserts something before it: "he is dead, isn't he?".
@@ -281,21 +320,56 @@ func (r *reader) resolve(tokens []token) (all []mention) {
 		if len(found) > 0 && found[0].from == i {
 			m := found[0]
 			found = found[1:]
-			if !r.isPossessor(tokens, m) {
+			if !r.isPossessor(tokens, m) || r.person == None {
 				r.remember(m.entity)
 			}
 			all = append(all, m)
 			i = m.to - 1
 			continue
 		}
-		if e := r.pronoun(tokens[i].word); e != None || tokens[i].word == "who" && i > 0 && r.person != None {
+		if e := r.pronoun(tokens[i].word); e != None || i > 0 && (tokens[i].word == "who" ||
+			tokens[i].word == "that" && isCleft(tokens[:i])) && r.relative(tokens, i, all, found) != None {
 			if e == None {
-				e = r.person // "the smith, who has it"
+				e = r.relative(tokens, i, all, found)
 			}
 			all = append(all, mention{from: i, to: i + 1, entity: e, pronoun: true})
 		}
 	}
 	return all
+}
+
+// relative returns the person that "who" means: the one whom a sentence brings forward ("it is I who lead"), the one
+// who is named behind ("the one who leads is the smith"), or the last one ("the smith, who has it").
+func (r *reader) relative(tokens []token, at int, before, behind []mention) int {
+	cleft := isCleft(tokens[:at])
+	if !cleft && !relatives[tokens[at-1].word] {
+		return r.person
+	}
+	named := cleft || hasWord(tokens[max(0, at-4):at], beForms)
+	for i := len(before) - 1; i >= 0 && named; i-- {
+		if m := before[i]; r.world.Entities[m.entity].Class == Person && !(m.pronoun && possessives[tokens[m.from].word]) {
+			return m.entity
+		}
+	}
+	for _, m := range behind {
+		if r.world.Entities[m.entity].Class == Person && hasWord(tokens[max(0, m.from-2):m.from], beForms) {
+			return m.entity
+		}
+	}
+	return r.person
+}
+
+// relatives are nouns before "who" that stand for a person named elsewhere: "I am the one who leads".
+var relatives = wordSet("one man woman person fellow lady gentleman")
+
+// isCleft reports whether the words before "who" bring somebody forward: "it is the smith".
+func isCleft(before []token) bool {
+	for i := max(0, len(before)-14); i+2 < len(before); i++ {
+		if before[i].word == "it" && beForms[before[i+1].word] {
+			return true
+		}
+	}
+	return false
 }
 
 // isPossessor reports whether a mention stands before 's: "the butler's keys".
@@ -311,6 +385,8 @@ func (r *reader) remember(e int) {
 		r.thing = e
 	case Place:
 		r.place = e
+	case Group:
+		r.group = e
 	}
 }
 
@@ -325,6 +401,8 @@ func (r *reader) pronoun(word string) int {
 		return r.person
 	case "it":
 		return r.thing
+	case "them", "em":
+		return r.group
 	}
 	return None
 }

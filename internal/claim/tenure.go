@@ -29,6 +29,8 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 			case !sameOffice(words, known):
 			case i == c.Subject && c.Denied:
 				return False, fmt.Sprintf("%s is %s", e.Name, office)
+			case i == c.Subject && len(lengthsIn(tokensOf(c.Text))) > 0:
+				return Unsure, "" // the canon rarely tells for how long
 			case i == c.Subject:
 				return True, ""
 			case len(words) > 1 && len(known) > 1 || c.Number == 1:
@@ -58,6 +60,9 @@ func judgeLeader(c Claim, words []string, w *World) (truth Truth, source string,
 			continue
 		}
 		if isNamed(w.Entities[c.Subject], leader) != c.Denied {
+			if len(lengthsIn(tokensOf(c.Text))) > 0 {
+				return Unsure, "", true
+			}
 			return True, "", true
 		}
 		return False, fmt.Sprintf("the leader of %s is %s", e.Name, leader), true
@@ -107,8 +112,8 @@ func officesOf(e Entity) (list []string) {
 
 // families are nouns for those who own a place, and for those who keep one. No two people have both.
 var families = []map[string]bool{
-	wordSet("owner proprietor possessor landlord landlady lord lady master mistress squire"),
-	wordSet("keeper caretaker custodian warden guardian innkeeper landlord landlady host hostess barkeep"),
+	wordSet("owner proprietor possessor landlord landlady lord lady master mistress squire leader ruler"),
+	wordSet("keeper caretaker custodian warden guardian innkeeper landlord landlady host hostess barkeep leader"),
 }
 
 // sameFamily reports whether the first nouns of two offices of a place stand for the same office.

@@ -127,6 +127,7 @@ const (
 	claimNames   = 8    // cards for each word
 	claimTold    = 12   // words of a text that facts are searched for
 	claimFacts   = 4    // facts for each word
+	claimHolders = 4    // people for each office
 	claimTexts   = 40   // cards whose texts are read
 	claimText    = 2000 // bytes of a card's text that are read
 	claimHere    = 100  // links to a place
@@ -140,6 +141,9 @@ var claimTypes = map[string]claim.Class{
 	"person": claim.Person, "player": claim.Person,
 	"item": claim.Thing, "artifact": claim.Thing, "faction": claim.Group, "event": claim.Other, "lore": claim.Other,
 }
+
+// people are the types of cards of persons.
+var people = []string{"Character", "Creature", "NPC", "Person", "Player"}
 
 // claimLoader reads the part of the canon that a text may be about.
 type claimLoader struct {
@@ -222,7 +226,9 @@ func (l *claimLoader) findCards(text string) []canon.CardID {
 	facts := l.search(words[:min(len(words), claimTold)],
 		canon.SearchQuery{InContent: true, Filter: canon.Filter{Types: []string{"Event", "Faction", "Lore"}}},
 		claimFacts)
-	for _, id := range facts {
+	holders := l.search(claim.OfficesIn(text), canon.SearchQuery{InFields: true, Filter: canon.Filter{Types: people}},
+		claimHolders)
+	for _, id := range append(facts, holders...) {
 		if !slices.Contains(found, id) {
 			found = append(found, id)
 		}
