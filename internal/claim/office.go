@@ -212,8 +212,8 @@ func (c *clause) officeAt(w *World, first, end int) officePhrase {
 	for i := end; i < len(c.tokens) && len(o.words) < 6; i++ {
 		t := c.tokens[i]
 		m, named := c.mentionAt(i)
-		if t.mark || isAuxiliary(t.word) && t.word != "'s" || t.word == "and" || t.word == "but" || isRelativePronoun(t.word) ||
-			i == end && !officeTies[t.word] || verbOf(t.word) != "" && (!isNoun(t.word) || c.tokens[i].word != nounOf(t.word) &&
+		if t.mark || isAuxiliary(t.word) && t.word != "'s" || t.word == "and" || t.word == "but" ||
+			isRelativePronoun(t.word) || i == end && !officeTies[t.word] || verbOf(t.word) != "" && (!isNoun(t.word) || c.tokens[i].word != nounOf(t.word) &&
 			c.wordAfter(i) == "to") || subjects[t.word] ||
 			named && !possessives[t.word] && (m.pronoun || w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s") {
 			break
@@ -390,14 +390,15 @@ func withoutInserts(list []token) []token {
 // isFiniteVerb reports whether a token is a verb, and hardly a noun.
 func isFiniteVerb(t token) bool {
 	v := verbOf(t.word)
-	return v != "" && !isAuxiliary(t.word) && !notLexical[t.word] && (!isNoun(t.word) || v != t.word && nounOf(t.word) == t.word)
+	return v != "" && !isAuxiliary(t.word) && !notLexical[t.word] && (!isNoun(t.word) || v != t.word &&
+		nounOf(t.word) == t.word)
 }
 
 // presents reports whether a form of to be stands between an office at the beginning of a part of a sentence and a
 // person: "the keeper is, and for years has been, our milk man".
 func (c *clause) presents(o officePhrase, m mention) bool {
-	if o.seat || o.named && len(o.words) < 2 || !o.definite || o.from > 0 && !c.tokens[o.from-1].mark || m.from-o.to > 12 ||
-		m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s" {
+	if o.seat || o.named && len(o.words) < 2 || !o.definite || o.from > 0 && !c.tokens[o.from-1].mark ||
+		m.from-o.to > 12 || m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s" {
 		return false
 	}
 	between := withoutInserts(c.tokens[o.to:m.from])
@@ -428,7 +429,8 @@ func (c *clause) holdsOffice(m mention, o officePhrase) bool {
 // isPast reports whether the verb between two tokens tells of the past: "was the cook", but not "was made cook".
 func (c *clause) isPast(from, to int, being bool) bool {
 	part := c.tokens[from:to]
-	return hasWord(part, modals) || hasWord(part, wordSet("would could might")) || being && hasWord(part, wordSet("was were"))
+	return hasWord(part, modals) || hasWord(part, wordSet("would could might")) ||
+		being && hasWord(part, wordSet("was were"))
 }
 
 // tie returns the base forms of the words between two tokens, without articles, adverbs and denials.
@@ -525,7 +527,8 @@ func readOffice(c *clause, w *World) (list []Claim) {
 
 // Ties between those who are led, or a place, and their leader or owner.
 var (
-	ledBy = regexp.MustCompile(`^(?:(?:, )?(?:be )?(?:lead|command|head|run|rule) by|(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
+	ledBy = regexp.MustCompile(`^(?:(?:, )?(?:be )?(?:lead|command|head|run|rule) by|` +
+		`(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
 		`(?:answer|report|swear|listen|kneel) (?:\w+ )?to|take order from|serve(?: under)?|` +
 		`have (?:\w+ )?(?:leader|captain|commander|chief|chieftain|head|master|owner)(?: ,)?)$`)
 	ownedBy = regexp.MustCompile(`^(?:(?:belong|go|pass|fall) to|be (?:property|house|home|estate) of|be own by)$`)
