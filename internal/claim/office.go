@@ -213,8 +213,8 @@ func (c *clause) officeAt(w *World, first, end int) officePhrase {
 		t := c.tokens[i]
 		m, named := c.mentionAt(i)
 		if t.mark || isAuxiliary(t.word) && t.word != "'s" || t.word == "and" || t.word == "but" ||
-			isRelativePronoun(t.word) || i == end && !officeTies[t.word] || verbOf(t.word) != "" && (!isNoun(t.word) || c.tokens[i].word != nounOf(t.word) &&
-			c.wordAfter(i) == "to") || subjects[t.word] ||
+			isRelativePronoun(t.word) || i == end && !officeTies[t.word] || verbOf(t.word) != "" &&
+			(!isNoun(t.word) || t.word != nounOf(t.word) && c.wordAfter(i) == "to") || subjects[t.word] ||
 			named && !possessives[t.word] && (m.pronoun || w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s") {
 			break
 		}
