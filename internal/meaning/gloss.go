@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	_ "embed"
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -13,19 +14,23 @@ import (
 )
 
 // glossFile has the definitions of WordNet as an inverted index. All numbers are little-endian uint32, unless said
-// otherwise: the number of terms and of things; then three tables, each of where its entries begin, the end, and the
+// otherwise: the number of terms and of things; then tables, each of where its entries begin, the end, and the
 // entries: the terms, sorted, which are stems of words; for each term the things that its words define, as uvarints of
-// the differences between their numbers, the first one to -1; the names of each thing, separated by '\n'. A byte for
-// each thing follows, the number of its terms. The file is read in place.
+// the differences between their numbers, the first one to -1. The number of names follows, and tables of the names,
+// sorted; for each name its things, the most frequent sense first, as uvarints; for each thing its names, as uvarints;
+// for each thing its terms, as uvarints of the differences between their numbers. A byte for each thing follows, the
+// number of its terms. The file is read in place.
 //
 //go:embed data/glosses.bin
 var glossFile string
 
 // glossary is the file of definitions.
 type glossary struct {
-	things                 int
-	terms, postings, names texts
-	lengths                string
+	things             int
+	terms, postings    texts
+	names, meant       texts // of all things, and the things of each name
+	named, definitions texts // of each thing
+	lengths            string
 }
 
 // texts is a table of texts.
@@ -47,9 +52,58 @@ func openGlossary(f string) glossary {
 		return t
 	}
 	g := glossary{things: things}
-	g.terms, g.postings, g.names = cut(terms), cut(terms), cut(things)
+	g.terms, g.postings = cut(terms), cut(terms)
+	names := int(uint32At(f, 0))
+	f = f[4:]
+	g.names, g.meant = cut(names), cut(names)
+	g.named, g.definitions = cut(things), cut(things)
 	g.lengths = f
 	return g
+}
+
+// uvarints returns the numbers in a text of uvarints.
+func uvarints(list string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < len(list); i++ {
+			n := int(list[i])
+			for shift := 7; list[i] >= 0x80; shift += 7 {
+				i++
+				n += (int(list[i]) - 1) << shift
+			}
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Define returns the stems of the words by which WordNet defines the two most frequent senses of a name as a noun and
+// as a verb, and those of its synonyms and of broader words: "submerg" and "warship" for "submarine". The name is in
+// lower case, in any form; it may be a compound with spaces.
+func Define(name string) (stems []string) {
+	var senses []int
+	for part := Noun; part <= Verb; part++ {
+		form := cmp.Or(Lemma(name, part), name) // the relations lack names
+		i, ok := sort.Find(glosses.names.size(), func(i int) int { return cmp.Compare(form, glosses.names.at(i)) })
+		if !ok {
+			continue
+		}
+		for thing := range uvarints(glosses.meant.at(i)) {
+			if !slices.Contains(senses, thing) {
+				senses = append(senses, thing)
+			}
+		}
+	}
+	for _, thing := range senses {
+		term := 0
+		for step := range uvarints(glosses.definitions.at(thing)) {
+			term += step
+			if s := glosses.terms.at(term); !slices.Contains(stems, s) {
+				stems = append(stems, s)
+			}
+		}
+	}
+	return stems
 }
 
 // A Described is a name of a thing or act that a text describes.
@@ -88,8 +142,8 @@ func Describe(words []string, limit int) (list []Described) {
 		left -= w.weight
 	}
 	for _, d := range t.best(all, limit) {
-		for name := range strings.SplitSeq(glosses.names.at(int(d.thing)), "\n") {
-			list = append(list, Described{name, d.score})
+		for name := range uvarints(glosses.named.at(int(d.thing))) {
+			list = append(list, Described{glosses.names.at(name), d.score})
 		}
 	}
 	return list
@@ -157,13 +211,8 @@ func (t *describeTally) addWord(w describingWord, mayBeNew bool) {
 
 // addTerm notes for each thing that a term describes the greatest weight of such terms.
 func (t *describeTally) addTerm(w weightedTerm, mayBeNew bool) {
-	list := glosses.postings.at(w.term)
-	for i, at := 0, -1; i < len(list); i++ {
-		step := int(list[i])
-		for shift := 7; list[i] >= 0x80; shift += 7 {
-			i++
-			step += (int(list[i]) - 1) << shift
-		}
+	at := -1
+	for step := range uvarints(glosses.postings.at(w.term)) {
 		switch at += step; {
 		case !mayBeNew && t.total[at] == 0:
 		case t.word[at] == 0:

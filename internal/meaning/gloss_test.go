@@ -31,6 +31,25 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+func TestDefine(t *testing.T) {
+	for name, want := range map[string]string{
+		"submarine": "warship", "telescopes": "magnifi", "molotov cocktail": "flammabl", "medusa": "gorgon",
+	} {
+		got := Define(name)
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing among the words that define %q: %v", want, name, got)
+		}
+		if again := Define(name); !slices.Equal(again, got) {
+			t.Errorf("%q is defined by %v at first and then by %v", name, got, again)
+		}
+	}
+	for _, name := range []string{"", "xyzzy", "\xff", "zzzz"} {
+		if got := Define(name); len(got) > 0 {
+			t.Errorf("%q is defined by %v", name, got)
+		}
+	}
+}
+
 func BenchmarkDescribe(b *testing.B) {
 	words := strings.Fields("sea monster with many arms")
 	b.ReportAllocs()

@@ -35,9 +35,9 @@ type RankWord struct {
 	Variants []Variant
 	// Mendable allows other words that are spelt alike instead of a word that no document has.
 	Mendable bool
-	// Loose returns variants that count if no document has the others. It may be nil.
-	Loose    func() []Variant
-	Language string // of the stems of such words
+	// Instead returns words that count if no document has the variants. It may be nil.
+	Instead  func() []RankWord
+	Language string // of the stems of words that are spelt alike
 }
 
 // Variant is a form in which a word of a query is searched.
@@ -66,7 +66,7 @@ const (
 	usualName    = 3.0
 	rankAttr     = 1.5
 	rankTextB    = 0.5
-	maxRankWords = 32
+	maxRankWords = 64
 	scoreScale   = 1 << 20 // scores are summed up as integers, so that their order never matters
 )
 
@@ -135,18 +135,35 @@ func (r *ranker) openWords() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		o := r.openVariants(w.Variants)
-		if w.Loose != nil && len(o.variants) == 0 {
-			o = r.openVariants(w.Loose())
+		if r.openWord(w.Variants) || w.Instead != nil && r.openInstead(w) {
+			continue
 		}
-		if w.Mendable && len(o.variants) == 0 {
-			o = r.openMended(w)
-		}
-		if len(o.variants) > 0 {
-			r.words = append(r.words, o)
+		if w.Mendable {
+			if o := r.openMended(w); len(o.variants) > 0 {
+				r.words = append(r.words, o)
+			}
 		}
 	}
 	return nil
+}
+
+// openWord opens a word, and reports whether some document has it.
+func (r *ranker) openWord(list []Variant) bool {
+	o := r.openVariants(list)
+	if len(o.variants) > 0 {
+		r.words = append(r.words, o)
+	}
+	return len(o.variants) > 0
+}
+
+// openInstead opens the words that count instead of another, and reports whether there are any.
+func (r *ranker) openInstead(w RankWord) (any bool) {
+	for _, other := range w.Instead() {
+		if len(r.words) < maxRankWords && r.openWord(other.Variants) {
+			any = true
+		}
+	}
+	return any
 }
 
 // openMended finds the terms of the words that are searched instead of a word that no document has:

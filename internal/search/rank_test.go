@@ -54,6 +54,29 @@ func TestRankingDependsOnLivingVisibleDocumentsAlone(t *testing.T) {
 	}
 }
 
+func TestOtherWordsAreRankedInsteadOfOneThatNoDocumentHas(t *testing.T) {
+	x := New()
+	if err := x.Apply([]Doc{{ID: ID{1}, Level: 1, Text: "a ship below the water"}, {ID: ID{2}, Level: 1, Text: "a ship"},
+		{ID: ID{3}, Level: 2, Text: "a submarine"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for level, want := range map[int][]ID{1: {{1}, {2}}, 2: {{3}}} {
+		list := rankWords("submarine")
+		list[0].Instead = func() []RankWord { return rankWords("ship", "water", "missing") }
+		got, err := x.Rank(t.Context(), RankQuery{Words: list, Level: level, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []ID
+		for _, h := range got.Hits {
+			ids = append(ids, h.ID)
+		}
+		if !slices.Equal(ids, want) || got.Mended != nil {
+			t.Errorf("level %d finds %v and mends %v, want %v", level, ids, got.Mended, want)
+		}
+	}
+}
+
 func TestOnlyTheFirstWordsOfAQueryAreRanked(t *testing.T) {
 	x := New()
 	if err := x.Apply([]Doc{{ID: ID{1}, Level: 1, Text: "first last"}}, nil); err != nil {

@@ -65,6 +65,7 @@ func makeGlosses(folder string) ([]byte, error) {
 		}
 	}
 	var things []thing
+	numbers := map[string]int{}
 	for _, key := range order {
 		t := thing{stems: stemsOf(cutGloss(glosses[key]))}
 		for _, w := range words[key] {
@@ -78,11 +79,45 @@ func makeGlosses(folder string) ([]byte, error) {
 		}
 		slices.Sort(t.stems)
 		if t.stems = slices.Compact(t.stems); len(t.names) > 0 {
+			numbers[key] = len(things)
 			things = append(things, t)
 		}
 	}
-	return encodeGlosses(things)
+	senses, err := readSenses(folder, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return encodeGlosses(things, senses)
 }
+
+// readSenses returns the numbers of the things that each name has, nouns first, the most frequent senses first.
+func readSenses(folder string, numbers map[string]int) (map[string][]int, error) {
+	senses := map[string][]int{}
+	for part, name := range glossParts {
+		err := readLines(filepath.Join(folder, "index."+name), func(line string) error {
+			f := strings.Fields(line)
+			count, err := strconv.Atoi(f[2])
+			if err != nil || !isLemma(f[0]) {
+				return err
+			}
+			name, kept := strings.ReplaceAll(f[0], "_", " "), 0
+			for _, offset := range f[len(f)-count:] {
+				if i, ok := numbers[keyOf(part, offset)]; ok && kept < glossSenses {
+					senses[name] = append(senses[name], i)
+					kept++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return senses, nil
+}
+
+// glossSenses is the number of senses of a name that are found by it, for each part of speech.
+const glossSenses = 2
 
 // Numbers of WordNet's lexicographer files (lexnames): instances in realFiles are places, people and groups of the real
 // world, and names in upper case in latinFiles are those of animals and plants.
@@ -117,7 +152,7 @@ func stemsOf(text string) (list []string) {
 }
 
 // encodeGlosses returns the file that package meaning describes.
-func encodeGlosses(things []thing) ([]byte, error) {
+func encodeGlosses(things []thing, senses map[string][]int) ([]byte, error) {
 	lists := map[string][]int{}
 	for i, t := range things {
 		for _, s := range t.stems {
@@ -128,9 +163,11 @@ func encodeGlosses(things []thing) ([]byte, error) {
 		}
 	}
 	terms := slices.Sorted(maps.Keys(lists))
-	var texts, postings, names []byte
-	var textStarts, postingStarts, nameStarts []int
-	for _, s := range terms {
+	numbers := map[string]int{}
+	var texts, postings []byte
+	var textStarts, postingStarts []int
+	for n, s := range terms {
+		numbers[s] = n
 		textStarts, postingStarts = append(textStarts, len(texts)), append(postingStarts, len(postings))
 		texts = append(texts, s...)
 		last := -1
@@ -139,17 +176,45 @@ func encodeGlosses(things []thing) ([]byte, error) {
 			last = i
 		}
 	}
+	var known, meant, names, definitions []byte
+	var knownStarts, meantStarts, nameStarts, definitionStarts []int
+	all := maps.Clone(senses) // and names that only senses beyond glossSenses have
+	for _, t := range things {
+		for _, name := range t.names {
+			all[name] = senses[name]
+		}
+	}
+	nameNumbers := map[string]int{}
+	for n, name := range slices.Sorted(maps.Keys(all)) {
+		nameNumbers[name] = n
+		knownStarts, meantStarts = append(knownStarts, len(known)), append(meantStarts, len(meant))
+		known = append(known, name...)
+		for _, i := range all[name] {
+			meant = binary.AppendUvarint(meant, uint64(i))
+		}
+	}
 	lengths := make([]byte, 0, len(things))
 	for _, t := range things {
-		nameStarts = append(nameStarts, len(names))
-		names = append(names, strings.Join(t.names, "\n")...)
+		nameStarts, definitionStarts = append(nameStarts, len(names)), append(definitionStarts, len(definitions))
+		for _, name := range t.names {
+			names = binary.AppendUvarint(names, uint64(nameNumbers[name]))
+		}
+		last := 0
+		for _, s := range t.stems { // in the order of their numbers
+			definitions = binary.AppendUvarint(definitions, uint64(numbers[s]-last))
+			last = numbers[s]
+		}
 		lengths = append(lengths, byte(len(t.stems)))
 	}
 	out := binary.LittleEndian.AppendUint32(nil, uint32(len(terms)))
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(things)))
 	out = appendTable(out, textStarts, texts)
 	out = appendTable(out, postingStarts, postings)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(all)))
+	out = appendTable(out, knownStarts, known)
+	out = appendTable(out, meantStarts, meant)
 	out = appendTable(out, nameStarts, names)
+	out = appendTable(out, definitionStarts, definitions)
 	return append(out, lengths...), nil
 }
 

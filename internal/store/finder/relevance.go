@@ -59,9 +59,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 			nearest = max(nearest, score)
 		}
 		if nearest < isName {
-			if list := describedBy(q.Language, asked); len(list) > 0 {
-				ask.Words = append(ask.Words, search.RankWord{Variants: list})
-			}
+			ask.Words = append(ask.Words, explain(q.Language, asked)...)
 		}
 		for _, c := range q.Near[:min(len(q.Near), maxByMeaning)] {
 			if id := search.ID(c.ID); c.Score >= leastByMeaning && near[id] == 0 {
@@ -136,7 +134,7 @@ func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery
 	ask := search.RankQuery{Phrases: asked.Phrases, Level: q.Level, Marks: q.Marks, Among: q.Among, Keep: q.Keep}
 	for _, w := range asked.Words {
 		ask.Words = append(ask.Words, search.RankWord{Text: w, Mendable: true, Language: language,
-			Variants: variantsOf(language, w), Loose: func() []search.Variant { return looseVariantsOf(language, w) }})
+			Variants: variantsOf(language, w), Instead: func() []search.RankWord { return insteadOf(language, w) }})
 	}
 	for _, pair := range asked.Pairs {
 		ask.Words = append(ask.Words, search.RankWord{Text: pair,
