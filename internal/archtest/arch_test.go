@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"blob":        {"fault"},
 	"studio": {"canon", "disk", "op", "blob", "job", "markup", "meaning", "telemetry", "access", "fault", "wait",
 		"studio/build", "studio/builder", "studio/noise", "studio/phrase", "studio/spec"},
-	"studio/phrase":  {},
+	"studio/phrase":  {"meaning"},
 	"studio/noise":   {},
 	"studio/texture": {"studio/noise"},
 	"studio/scene":   {"fault"},

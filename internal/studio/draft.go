@@ -20,6 +20,7 @@ type draft struct {
 	fault   string     // the error in the model's plan
 	refusal string     // the model's reason why this cannot be planned
 	replace bool       // the request says that the scene is replaced
+	unsure  bool       // the rules may have misread a part of the request
 }
 
 // question is an open question: the plan needs the answer and the intent does not give it.

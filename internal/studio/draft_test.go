@@ -257,7 +257,7 @@ func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	d.model = m
 	d.open()
 	for _, row := range []struct{ audience, sees string }{{"gm", "GM's Vault"}, {"user", ""}} {
-		d.do(access.RoleGM, "plan_create", `{"intent": "build the vault and the cellar of Mosswell", "audience": "`+
+		d.do(access.RoleGM, "plan_create", `{"intent": "build the vault and the gleebnock of Mosswell", "audience": "`+
 			row.audience+`"}`)
 		a := m.asks[len(m.asks)-1]
 		told := strings.ReplaceAll(a.Wanted+a.Tools, `\u0027`, "'")

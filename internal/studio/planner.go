@@ -32,7 +32,7 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 			said.Acts = []phrase.Act{{Tool: "generate_scene", With: map[string]any{}, Words: said.Ignored[0]}}
 			said.Ignored = nil
 		}
-		d.Ignored, d.DryRun, d.replace = said.Ignored, said.DryRun, said.Replace
+		d.Ignored, d.DryRun, d.replace, d.unsure = said.Ignored, said.DryRun, said.Replace, said.Unsure
 		d.Seed = cmp.Or(in.Seed, said.Seed)
 		if in.Card != "" && !slices.ContainsFunc(said.Acts, phrase.Act.IsScene) {
 			said.Acts = slices.Insert(said.Acts, 0, phrase.Act{Tool: "generate_scene", With: map[string]any{}})
@@ -159,6 +159,7 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 			return "", err
 		}
 		d.Ignored = append(d.Ignored, unknown...)
+		d.unsure = d.unsure || slices.ContainsFunc(unknown, isNoScenery)
 		if open == nil && card == "" && isUnknownHead(a.Words, unknown) {
 			d.addQuestion(question{topic: topicDescription, text: fmt.Sprintf(
 				"Nothing that can be built is called %q. Describe it with other words, or name a place.", headOf(a.Words))})
@@ -220,10 +221,19 @@ func isUnknownHead(words string, unknown []string) bool {
 	return odd
 }
 
+// isNoScenery reports whether a word is none of a description: no word of English, or neither a thing nor a quality.
+func isNoScenery(word string) bool {
+	noun := meaning.Lemma(word, meaning.Noun)
+	return meaning.Lemma(word, meaning.Adjective) == "" && (noun == "" || !meaning.IsA(noun, meaning.Noun, "physical entity"))
+}
+
 // isPlaceNoun reports whether a description without an article begins with the name of a kind of place,
 // such as "castle gate, two towers".
 func isPlaceNoun(words string) bool {
 	list := nameWord.FindAllString(strings.ToLower(headOf(words)), 5)
+	if slices.ContainsFunc(list[min(1, len(list)):], meaning.IsFunctionWord) {
+		return false // "set the harbour on fire"
+	}
 	return len(list) > 0 && len(list) < 4 && isOneOf(meaning.Lemma(list[len(list)-1], meaning.Noun), placeKinds)
 }
 

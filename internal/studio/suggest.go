@@ -65,14 +65,11 @@ func (s *Studio) skipReasonAfterQuestion() string {
 	return skippedNoPlan
 }
 
-// isUnsure reports whether the rules did not understand a part of the request.
-func (d *draft) isUnsure() bool { return len(d.Ignored) > 0 }
-
 // suggestPlan asks the model, if one is configured and the rules are unsure, and returns its plan or its questions if
 // they are usable, else the rules' plan. It fails if the canon cannot be read, ctx has ended, or the model refuses.
 func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest,
 	rules draft) (draft, error) {
-	if s.model == nil || !rules.isUnsure() {
+	if s.model == nil || !rules.unsure {
 		return rules, nil
 	}
 	ask, err := s.modelAsk(ctx, g, in, planCard(rules.Plan))

@@ -141,7 +141,11 @@ func cutVector(in []token, class string, most int) (v []float64, rest []token) {
 // cutMeasure finds a length beside a class: "4 m wide", "width 4 m". It removes both.
 func cutMeasure(in []token, class string) (value float64, ok bool, rest []token) {
 	for i := range in {
-		if l, found := readLength(in, i); found && l.next < len(in) && in[l.next].has(class) {
+		l, found := readLength(in, i)
+		if found && l.next+1 < len(in) && l.unit && isOf(in[l.next]) && in[l.next+1].has(class) {
+			l.next++ // "50 cm in radius"
+		}
+		if found && l.next < len(in) && in[l.next].has(class) {
 			return l.value, true, slices.Concat(in[:i], in[l.next+1:])
 		}
 	}
@@ -159,6 +163,9 @@ func cutMeasure(in []token, class string) (value float64, ok bool, rest []token)
 	}
 	return 0, false, in
 }
+
+// isOf reports whether a token joins a length and its name.
+func isOf(t token) bool { return slices.Contains([]string{"of", "in", "de", "d'", "von", "im"}, t.low) }
 
 // vectorOf makes three coordinates of one to three numbers.
 func vectorOf(v []float64) []float64 {
@@ -294,6 +301,7 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 	}
 	scale := []float64{1, 1, 1}
 	sized := false
+	in = repeatMeasures(in)
 	if i := slices.IndexFunc(in, func(t token) bool { return t.has("times") }); i >= 0 {
 		by := parseNumber(in[i].is["times"])
 		scale, sized, in = []float64{by, by, by}, true, slices.Concat(in[:i], in[i+1:])
@@ -302,7 +310,7 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 		class string
 		axes  []int
 		by    float64
-	}{{"radius", []int{0, 1, 2}, 1}, {"diameter", []int{0, 1, 2}, solid}, {"wide", []int{0}, solid}, {"deep", []int{1}, solid},
+	}{{"radius", []int{0, 1, 2}, 1}, {"diameter", []int{0, 1, 2}, solid}, {"edge", []int{0, 1, 2}, solid}, {"wide", []int{0}, solid}, {"deep", []int{1}, solid},
 		{"tall", []int{2}, solid}} {
 		value, ok, rest := cutMeasure(in, m.class)
 		if !ok {
@@ -327,6 +335,25 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 	return in
 }
 
+// repeatMeasures repeats a length before each of its names: "4 m wide, deep and high".
+func repeatMeasures(in []token) (out []token) {
+	var length []token
+	for i, t := range in {
+		measure := t.hasAny("wide", "deep", "tall")
+		switch n := len(out); {
+		case measure && n > 1 && out[n-1].has("unit") && out[n-2].isNumber():
+			length = slices.Clone(out[n-2:])
+		case measure && i > 1 && length != nil && (in[i-1].has("and") || in[i-1].low == ",") &&
+			(i+1 == len(in) || !in[i+1].isNumber()):
+			out = append(out, length...)
+		case !measure && !t.has("and") && t.low != ",":
+			length = nil
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
 // readLocations reads the positions of objects: coordinates, or distances in directions.
 func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []token) {
 	for again := true; again; {
@@ -339,6 +366,11 @@ func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []
 		}
 	}
 	at, found := []float64{0, 0, 0}, len(places) > 0
+	if i := slices.IndexFunc(in, func(t token) bool { return t.has("same_place") }); i >= 0 && len(r.Acts) > 0 {
+		if last, ok := r.Acts[len(r.Acts)-1].With["location"].([]float64); ok {
+			return [][]float64{slices.Clone(last)}, dropAround(in, i, i+1)
+		}
+	}
 	for again := true; again; {
 		again = false
 		for i := range in {
@@ -393,7 +425,7 @@ func (r *Reading) ignoreRest(in []token) {
 		if t.kind == kindWord && !t.hasAny("prep", "det", "lead") && !t.has("pron") && !t.has("and") &&
 			!t.hasAny("then", "side", "named", "unit", "idle") && !slices.Contains(idleWords, t.low) ||
 			t.kind == kindQuote || t.kind == kindPath {
-			r.Ignored = append(r.Ignored, t.text)
+			r.Ignored, r.Unsure = append(r.Ignored, t.text), r.Unsure || t.is == nil
 		}
 	}
 }

@@ -13,6 +13,10 @@ func (r *Reading) readFrames(in []token) (out []token) {
 			r.DryRun, i = true, i+n
 			continue
 		}
+		if n := hypothetical(in[i:]); n > 0 {
+			r.DryRun, i = true, i+n
+			continue
+		}
 		n := clearing(in[i:])
 		if n == 0 {
 			out = append(out, in[i])
@@ -59,12 +63,48 @@ func dryNegation(in []token) int {
 	return 0
 }
 
+// hypothetical returns the length of a phrase at the start of tokens that asks for what would happen: "show me what would
+// happen if you".
+func hypothetical(in []token) (n int) {
+	if len(in) == 0 || !in[0].has("showing") && in[0].is["dry"] != "_" {
+		return 0
+	}
+	asked, supposed := in[0].has("dry"), false
+	for i, t := range in[1:] {
+		switch {
+		case t.has("asks"):
+			asked = true
+		case t.has("dry"):
+			asked, supposed, n = true, true, i+2
+		case t.has("hypothesis"):
+			supposed, n = true, i+2
+		case t.hasAny("lead", "really", "pron") && t.kind != kindName, t.low == ",", t.low == "only", t.low == "du", t.low == "man",
+			t.low == "tu", t.low == "on", t.low == "se", t.low == "nur", t.low == "it":
+			if supposed {
+				n = i + 2
+			}
+		default:
+			if asked && supposed {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
 // clearing returns the length of a phrase at the start of tokens that says that the scene is emptied
 // first: "wipe the old scene", "starting with an empty scene".
 func clearing(in []token) int {
 	begins := len(in) > 0 && (in[0].has("begin") || in[0].has("prefix")) // "empieza con" is a phrase of names, too
 	if len(in) < 2 || !in[0].has("wipe") && !begins {
 		return 0
+	}
+	if in[0].has("wipe") && slices.Contains([]string{"everything", "alles", "tout", "todo", "it all"}, in[1].low) {
+		if len(in) > 2 && in[2].has("away") {
+			return 3
+		}
+		return 2
 	}
 	i := 1
 	empty := in[0].has("wipe")

@@ -29,6 +29,9 @@ func show(r Reading) string {
 	if r.Replace {
 		parts = append(parts, "replace")
 	}
+	if r.Unsure {
+		parts = append(parts, "unsure")
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -61,7 +64,7 @@ func TestParse(t *testing.T) {
 		{"un terreno de ciento cincuenta por treinta y cinco metros, bajo", "generate_terrain[detail_level:low height:35 width:150]"},
 		{"add a cone at minus two, 0, 1", "add_object[location:[-2 0 1] object_type:cone]"},
 		{"add a sphere with a diameter of 3 m at 0,0,2", "add_object[location:[0 0 2] object_type:sphere scale:[1.5 1.5 1.5]]"},
-		{"add a cube at apple, 2, 3", "add_object[location:[2 3 0] object_type:cube]; ask task; ignored [\"apple\"]"},
+		{"add a cube at apple, 2, 3", "add_object[location:[2 3 0] object_type:cube]; ask task; ignored [\"apple\"]; unsure"},
 		{"make land 0 m by 100 m", "generate_terrain[detail_level:low height:100 width:100]; ask task"},
 		{"land of 90 m by 80 m in monstrous detail", "generate_terrain[detail_level:low height:80 width:90]; ask task"},
 		{"ground 90 m by 80 m, hills of up to 6 m", "generate_terrain[amplitude:6 detail_level:low height:80 width:90]"},
@@ -91,6 +94,34 @@ func TestParse(t *testing.T) {
 		{"montre tous les objets", "list_objects[]"},
 		{"construis un moulin, mais n'applique rien", "generate_scene[] un mill; dry"},
 		{"crea un terreno de 100 por 100 metros", "generate_terrain[detail_level:low height:100 width:100]"},
+		{"make the barrels explode", "ask task"},
+		{"fais exploser les tonneaux", "ask task"},
+		{"blow up the lighthouse", `ignored ["blow up the lighthouse"]`},
+		{"knock together a chapel", "generate_scene[] a chapel"},
+		{"how about a lighthouse on a cliff?", "generate_scene[] a lighthouse on a cliff"},
+		{"park a cone at 1, 2, 0", "add_object[location:[1 2 0] object_type:cone]; unsure"},
+		{"make Wall of stone", "generate_texture[object_name:Wall texture_type:stone]"},
+		{"use sand for Floor", `generate_texture[object_name:Floor texture_type:sand]; ignored ["use"]; unsure`},
+		{"take a 2k picture", "render_preview[height:1080 width:1920]"},
+		{"send Chair to disk as fbx", `export_asset[format:fbx object_name:Chair]; ignored ["disk"]; unsure`},
+		{"make an stl for my printer", "ask task"},
+		{"which objects start with Rock?", "list_objects[prefix:Rock]"},
+		{"how many cubes are there?", "list_objects[]"},
+		{"add a cube four metres wide, deep and high", "add_object[location:[0 0 1] object_type:cube scale:[2 2 2]]"},
+		{"add a box half a metre on each side at the origin", "add_object[location:[0 0 0] object_type:cube scale:[0.25 0.25 0.25]]"},
+		{"add a cube at 1,2,3 and a light at the same spot", "add_object[location:[1 2 3] object_type:cube]; " +
+			"add_object[location:[1 2 3] object_type:light]"},
+		{"land of 60 by 60 metres, sand on it", "generate_terrain[detail_level:low height:60 width:60]; " +
+			"generate_texture[object_name:Terrain texture_type:sand]"},
+		{"a flat piece of land, 100 m square", "generate_terrain[amplitude:0 detail_level:low height:100 width:100]"},
+		{"fill the square from 0,0 to 10,10 with Flower", "populate_level[area:[0 0 10 10] asset:Flower density:0.01]"},
+		{"throw everything away and build a mill", "generate_scene[] a mill; replace"},
+		{"show me what would happen if you built a mill", "generate_scene[] a mill; dry"},
+		{"zeig mir, was passieren würde, wenn du eine Mühle baust", "generate_scene[] eine mill; dry"},
+		{"baue eine Steinbrücke über einen Fluss", "generate_scene[] eine stone bridge over einen river"},
+		{"pose une sphère d'un rayon de 50 cm à 0, 0, 3", "add_object[location:[0 0 3] object_type:sphere scale:[0.5 0.5 0.5]]"},
+		{"pon una esfera de 50 cm de radio en 0, 0, 3", "add_object[location:[0 0 3] object_type:sphere scale:[0.5 0.5 0.5]]"},
+		{"what is the weather?", `ignored ["what is the weather"]`},
 	} {
 		if got := show(Parse(row.text, nil)); got != row.want {
 			t.Errorf("%q\n got %s\nwant %s", row.text, got, row.want)

@@ -40,8 +40,10 @@ type Reading struct {
 	Seed    int64
 	Asks    []Ask
 	Ignored []string // parts of the request that no act carries out
+	Unsure  bool     // an act is guessed, or a part that may ask for one was not understood
 
 	text   string
+	place  []token  // the last place that a clause without an act names, with its time of day
 	rules  []string // sentences of behaviour
 	script string   // name of the script
 }
@@ -49,7 +51,7 @@ type Reading struct {
 // Parse parses a request. Names are the places that it names, by their position.
 func Parse(text string, names []Name) Reading {
 	r := Reading{text: text}
-	tokens := tokenize(text, names)
+	tokens := dropParts(tokenize(text, names))
 	tokens = r.readBehaviour(tokens)
 	tokens = r.removeModes(r.readFrames(activate(tokens)))
 	for _, c := range splitClauses(tokens) {
@@ -105,10 +107,32 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 	wanted := len(in) > 0 && (verb == "" || in[firstContent(in)%len(in)].has("want"))
 	texture := slices.IndexFunc(rest, func(t token) bool { return t.is["noun"] == "texture" }) >= 0
 	switch {
+	case (verb == "" || verb == "build") && isInventory(in):
+		r.readList(rest)
+	case verb == "light" && anyPicture(rest):
+		r.readRender(rest)
+	case verb == "light":
+		if !r.readUnknown(in) {
+			r.addIgnored(in)
+		}
+	case verb == "build" && isCausative(rest):
+		r.ask(AboutTask, "%q is not supported: no tool has a thing act. Behaviour is written as \"when …, …\".", r.spanOf(in))
+	case verb == "build" && len(rest) > 2 && isSurface(rest) && isCapital(rest[0].text):
+		r.readTexture("paint", rest)
+	case verb == "fill" && isCapital(filling(rest)):
+		r.readScatter(rest)
+	case verb == "fill" || (verb == "no" || verb == "run") && in[0].low == "i":
+		r.Unsure = r.Unsure || verb == "fill"
+		r.addIgnored(in)
+	case (verb == "no" || verb == "add" && objectType(head) == "") && hasFormat(rest):
+		r.readExport(rest)
+	case verb == "no" && isToEngine(rest):
+		r.readImport(rest)
 	case verb == "no" || verb == "run" || verb == "script" || verb == "write" && !hasFormat(rest) &&
 		objectType(head) != "text":
 		r.ask(AboutTask, "%q is not supported: there is no tool for it. undo_run takes back a run.", r.spanOf(in))
-	case verb == "export" || verb == "write":
+	case verb == "export" || verb == "write" || verb == "build" && len(rest) > 1 && rest[0].has("article") &&
+		slices.Contains(foreignFormats, rest[1].low):
 		r.readExport(rest)
 	case verb == "import":
 		r.readImport(rest)
@@ -120,7 +144,7 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
 		r.readScatter(rest)
 	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
-		func(t token) bool { return t.has("look") })) || verb == "add" && isPaint(rest):
+		func(t token) bool { return t.has("look") })) || (verb == "add" || verb == "") && isPaint(rest):
 		r.readTexture(verb, rest)
 	case verb == "write" && objectType(head) == "text":
 		r.readObject(rest)
@@ -149,7 +173,11 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		r.readScene(rest)
 	case hasPlaceWords(in):
 		r.readScene(in)
-	default:
+	case !r.readUnknown(in):
+		if i := slices.IndexFunc(in, func(t token) bool { return t.kind == kindName }); i >= 0 {
+			r.place = in[i:]
+		}
+		r.Unsure = r.Unsure || hasTrace(in) && !isStatement(in)
 		r.addIgnored(in)
 	}
 }
@@ -158,6 +186,21 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 func isDegree(in []token) bool {
 	i := slices.IndexFunc(in, func(t token) bool { return t.has("degree") })
 	return i >= 0 && firstContent(in) >= i && i+1 < len(in) && !in[i+1].isNumber()
+}
+
+// isToEngine reports whether tokens end with an engine: "it to Godot".
+func isToEngine(in []token) bool {
+	n := len(in)
+	return n > 1 && (in[n-1].low == "godot" || in[n-1].low == "unreal") && in[n-2].has("prep")
+}
+
+// filling returns the name of the object that a clause fills something with, or "".
+func filling(in []token) string {
+	i := slices.IndexFunc(in, func(t token) bool { return t.low == "with" || t.is["word"] == "with" })
+	if i < 0 || i+1 >= len(in) {
+		return ""
+	}
+	return in[i+1].text
 }
 
 // namesFormat reports whether tokens name a format of files.
@@ -297,6 +340,11 @@ func (r *Reading) readScene(in []token) {
 		}
 	}
 	a.Words = r.describe(keep)
+	if a.Place == "" && isVague(keep) && r.place != nil && anyHas(in, "pron") {
+		in, r.place = r.place, nil
+		r.readScene(in)
+		return
+	}
 	if a.Place == "" && isVague(keep) {
 		r.ask(AboutScene, "What should be built? Name a place, or describe it.")
 		a.Words = ""

@@ -76,6 +76,10 @@ func splitClauses(in []token) []clause {
 		case t.has("not") && i+1 < len(in) && beginsAct(rest, false):
 			flush()
 			now.negated = true
+		case i > 0 && in[i-1].kind == kindName && t.has("verb") && !t.has("noun") && len(rest) > 0 && rest[0].kind == kindWord &&
+			!rest[0].hasAny("and", "then", "but", "prep"): // "after building A take a picture"
+			flush()
+			now.tokens = append(now.tokens, t)
 		default:
 			now.tokens = append(now.tokens, t)
 		}
@@ -132,6 +136,9 @@ func continuesAct(in, before []token) bool {
 		return true
 	case t.has("verb"):
 		return !t.has("noun") || t.is["noun"] == "picture" || !t.isVerb("build")
+	}
+	if i+2 < len(in) && in[i].has("material") && in[i+1].has("onto") {
+		return true
 	}
 	if i+1 < len(in) && in[i].has("article") && (in[i+1].isVerb("render") || formats[in[i+1].low] != "") {
 		return true
@@ -204,7 +211,7 @@ func headNoun(in []token) (head token, at int) {
 		if at >= 0 && (t.has("relative") || objectType(head) != "" && isLabel(t)) {
 			break
 		}
-		if t.has("lead") || t.has("det") && t.low != "plan" || t.has("article") {
+		if t.hasAny("lead", "idle") || t.has("det") && t.low != "plan" || t.has("article") {
 			continue
 		}
 		if at < 0 && (t.isNumber() || t.has("by") || t.has("unit") || i > 0 && in[i-1].has("unit") && t.has("prep")) {

@@ -141,10 +141,22 @@ func joinPhrases(in []token) []token {
 		}
 		if n == 0 {
 			t := in[i]
+			if short, rest, ok := cutElision(t); ok {
+				out = append(out, short)
+				in = slices.Clone(in)
+				in[i] = rest
+				continue
+			}
 			if t.kind == kindWord && len(t.low) > 4 { // a plural has the classes of its singular
 				t.is = lex.phrases[strings.TrimSuffix(t.low, "s")]
+				if t.has("word") && isEnglish(t.low) {
+					t = t.without("word") // torches
+				}
 				if v, ok := readCompound(t.low); ok && t.is == nil {
 					t.is, t.num = classes{"number": formatNumber(v)}, v
+				}
+				if t.is == nil && !isEnglish(t.low) {
+					t.is = inflected(t.low)
 				}
 			}
 			out = append(out, t)
@@ -166,6 +178,23 @@ func joinPhrases(in []token) []token {
 		i += n
 	}
 	return out
+}
+
+// elided are the words of French that lose their vowel in front of another one, by the letters that stay.
+var elided = map[string]string{"d": "de", "l": "le", "n": "ne", "s": "se", "j": "je", "m": "moi", "t": "te", "c": "ca", "qu": "que"}
+
+// cutElision divides a French word with an elided one before it, such as "d'un".
+func cutElision(t token) (short, rest token, ok bool) {
+	letters, _, ok := strings.Cut(t.low, "'")
+	if t.kind != kindWord || !ok || elided[letters] == "" || len(t.low) < len(letters)+3 {
+		return t, t, false
+	}
+	_, text, _ := strings.Cut(strings.ReplaceAll(t.text, "’", "'"), "'")
+	short, rest = t, t
+	short.low, short.is = elided[letters], words().phrases[elided[letters]]
+	short.text, short.end = short.low, t.end-len(text)
+	rest.start, rest.text, rest.low = short.end, text, fold(text)
+	return short, rest, true
 }
 
 // resolveWords removes classes that the neighbours of a word exclude: a lead word behind an article is

@@ -136,7 +136,7 @@ func (r *Reading) readTexture(verb string, in []token) {
 			unknown = append(unknown, t)
 		}
 	}
-	if object == "" && len(unknown) > 0 && material != "" {
+	if object == "" && len(unknown) > 0 && material != "" && !unknown[0].has("vague") {
 		object, unknown = unknown[0].text, unknown[1:]
 	}
 	if object == "" && material != "" && anyHas(in, "pron") {
@@ -252,7 +252,8 @@ func readArea(a *Act, in []token) []token {
 // scattered reads the asset of a populate_level: the name behind "copies of", "with", or the verb.
 func scattered(in []token) (asset string, rest []token) {
 	for _, class := range []string{"copies", "with"} {
-		if i := slices.IndexFunc(in, func(t token) bool { return t.has(class) || t.is["word"] == class || t.low == class }); i >= 0 {
+		if i := slices.IndexFunc(in, func(t token) bool { return t.has(class) || t.is["word"] == class || t.low == class }); i >= 0 &&
+			i+1 < len(in) && (class != "with" || !in[i+1].isNumber() || i == 0) {
 			in = in[i+1:]
 			break
 		}
@@ -488,6 +489,9 @@ func (r *Reading) readList(in []token) {
 func (r *Reading) readProfile(in []token) {
 	if n := len(r.Acts); n > 0 && r.Acts[n-1].Tool == "profile_performance" &&
 		!anyHas(in, "level_name") {
+		if v, ok, _ := cutMeasure(in, "frames"); ok {
+			r.Acts[n-1].With["frames"] = v
+		}
 		return
 	}
 	a := Act{Tool: "profile_performance", With: map[string]any{"level_name": "main"}}
