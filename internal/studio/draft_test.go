@@ -280,12 +280,12 @@ func TestModelIsAskedBeforeThePerson(t *testing.T) {
 		says("card", "Old Tavern of Mosswell")}}
 	d.model, d.asker = m, p
 	d.open()
-	out := d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	out := d.do(access.RoleGM, "plan_create", `{"intent": "fettle the cube"}`)
 	if len(m.asks) != 1 || len(p.forms) != 2 || out["asked"] != "answered" || !strings.Contains(calls(out), "Old Tavern") {
 		t.Errorf("asked %d times, %d forms: %v", len(m.asks), len(p.forms), out)
 	}
 	m.answer = `{"name": "x", "calls": [{"tool": "generate_scene", "with": {"card": "New Tavern of Mosswell"}}]}`
-	out = d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	out = d.do(access.RoleGM, "plan_create", `{"intent": "fettle the cube"}`)
 	if len(p.forms) != 2 || out["source"] != "model:fake-1" || out["valid"] != true {
 		t.Errorf("%v", out)
 	}
@@ -297,13 +297,13 @@ func TestModelAsksOrRefuses(t *testing.T) {
 	m := &suggester{answer: `{"questions": ["Which one?", "When?"], "calls": [{"tool": "render_preview"}]}`}
 	d.model = m
 	d.open()
-	out := d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	out := d.do(access.RoleGM, "plan_create", `{"intent": "fettle the cube"}`)
 	if q := fmt.Sprint(out["questions"]); q != "[Which one? When?]" || out["valid"] != false || calls(out) != "[]" {
 		t.Errorf("%v: %s", out, calls(out))
 	}
 	m.answer = `{"refusal": "No tool sends\nmail."}`
 	_, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM), op.Request{Operation: "plan_create",
-		Surface: studio.Surface, Input: []byte(`{"intent": "do the usual"}`)})
+		Surface: studio.Surface, Input: []byte(`{"intent": "fettle the cube"}`)})
 	var known *fault.Error
 	if !errors.As(err, &known) || known.Code != string(studio.NotSupported) ||
 		!strings.Contains(known.Message, "No tool sends mail.") {

@@ -29,8 +29,7 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 		}
 		said := phrase.Parse(in.Intent, names)
 		if len(said.Acts)+len(said.Asks) == 0 && len(said.Ignored) == 1 && isPlaceNoun(said.Ignored[0]) {
-			said.Acts = []phrase.Act{{Tool: "generate_scene", With: map[string]any{}, Words: said.Ignored[0]}}
-			said.Ignored = nil
+			said = phrase.Parse("a "+said.Ignored[0], nil)
 		}
 		d.Ignored, d.DryRun, d.replace, d.unsure = said.Ignored, said.DryRun, said.Replace, said.Unsure
 		d.Seed = cmp.Or(in.Seed, said.Seed)
@@ -193,7 +192,7 @@ var sceneKinds = []string{"structure", "artifact", "location", "region", "area",
 	"body of water", "plant", "tract", "vegetation", "group", "natural object"}
 
 // placeKinds are the kinds of nouns that name a place.
-var placeKinds = []string{"structure", "location", "geological formation", "body of water", "tract", "vegetation"}
+var placeKinds = []string{"structure", "location", "geological formation", "body of water", "tract", "vegetation", "way"}
 
 // isOneOf reports whether a noun is of one of the kinds.
 func isOneOf(noun string, kinds []string) bool {
@@ -379,6 +378,9 @@ var (
 	properForm = regexp.MustCompile(`^(?:the )?(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)*)`)
 )
 
+// foreignArticles are words that begin a description and no name.
+var foreignArticles = strings.Fields("ein eine einen un une una unos unas le la les el los las der die das")
+
 // findDescribedPlace finds the place that words describe: "the tavern in Mosswell", or "the market"
 // where one name has this word. A name that no place has becomes a question.
 func (s *Studio) findDescribedPlace(ctx context.Context, snap *canon.Snapshot, d *draft,
@@ -386,7 +388,7 @@ func (s *Studio) findDescribedPlace(ctx context.Context, snap *canon.Snapshot, d
 	meant, query, filter := "", "", canon.Filter{Type: "Location"}
 	if m := ofForm.FindStringSubmatch(words); m != nil {
 		meant, query = m[0], m[1]+" "+m[2]
-	} else if m := properForm.FindStringSubmatch(words); m != nil {
+	} else if m := properForm.FindStringSubmatch(words); m != nil && !slices.Contains(foreignArticles, strings.ToLower(m[1])) {
 		return "", askNoPlace(m[1]), nil
 	} else if m := knownForm.FindStringSubmatch(words); m != nil {
 		query, filter.NameContains = m[1], m[1]

@@ -87,7 +87,7 @@ func readLength(in []token, at int) (l length, ok bool) {
 func readVector(in []token, at int, most int) (v []float64, next int) {
 	var units []bool
 	scale := 1.0
-	i := at
+	i, measured := at, false // measured: "2 m by 3 m", which no comma continues
 	for i < len(in) && len(v) < most {
 		for i < len(in) && (in[i].low == "(" || in[i].low == "[" || in[i].low == "=" || in[i].low == ":" ||
 			isAxis(in, i)) {
@@ -104,6 +104,10 @@ func readVector(in []token, at int, most int) (v []float64, next int) {
 		i = l.next
 		for i < len(in) && (in[i].low == "," || in[i].low == ")" || in[i].low == "]" || in[i].has("by") ||
 			in[i].low == "to" || in[i].has("and") && !isAxis(in, i)) {
+			if measured && in[i].low == "," {
+				break
+			}
+			measured = measured || in[i].has("by")
 			i++
 		}
 	}
@@ -254,6 +258,7 @@ func (r *Reading) addObjects(a Act, name string, places [][]float64) {
 		r.ask(AboutTask, "A plan has at most %d calls; scatter places many instances of one object.", maxObjects)
 		return
 	}
+	defer func() { r.labels = nil }()
 	for i, at := range places {
 		one := a
 		one.With = maps.Clone(a.With)
@@ -263,6 +268,9 @@ func (r *Reading) addObjects(a Act, name string, places [][]float64) {
 			if len(places) > 1 {
 				one.With["name"] = name + " " + formatNumber(float64(i+1))
 			}
+		}
+		if len(r.labels) == len(places) {
+			one.With["name"] = r.labels[i]
 		}
 		if i > 0 {
 			one.Assumed = nil
@@ -283,7 +291,12 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 	if v != nil {
 		a.With["scale"] = vectorOf(v)
 	}
-	if v, in = cutVector(in, "rotation", 3); v != nil {
+	if v, in = cutVector(in, "rotation", 3); v == nil {
+		if turn, ok, rest := cutMeasure(in, "degrees"); ok {
+			v, in = []float64{turn}, rest
+		}
+	}
+	if v != nil {
 		turn := []float64{0, 0, v[0]}
 		if len(v) == 3 {
 			turn = v
@@ -300,7 +313,7 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 		})
 	}
 	scale := []float64{1, 1, 1}
-	sized := false
+	sized, in := cutDimensions(scale, in)
 	in = repeatMeasures(in)
 	if i := slices.IndexFunc(in, func(t token) bool { return t.has("times") }); i >= 0 {
 		by := parseNumber(in[i].is["times"])
@@ -335,6 +348,34 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 	return in
 }
 
+// cutDimensions reads the sides of an object, "12 m by 8 m", into a scale.
+func cutDimensions(scale []float64, in []token) (found bool, rest []token) {
+	for i := range in {
+		v, next := readVector(in, i, 3)
+		if len(v) > 1 && joinsBy(in[i:next]) {
+			for k := range v {
+				scale[k] = v[k] / solid
+			}
+			from := i
+			for from > 0 && in[from-1].low == "of" {
+				from--
+			}
+			return true, slices.Concat(in[:from], in[next:])
+		}
+	}
+	return false, in
+}
+
+// joinsBy reports whether numbers are joined by "by" or "x", and not by the names of axes.
+func joinsBy(in []token) bool {
+	for i, t := range in[1:] {
+		if t.has("by") && (in[i].isNumber() || in[i].has("unit")) {
+			return true
+		}
+	}
+	return false
+}
+
 // repeatMeasures repeats a length before each of its names: "4 m wide, deep and high".
 func repeatMeasures(in []token) (out []token) {
 	var length []token
@@ -356,11 +397,17 @@ func repeatMeasures(in []token) (out []token) {
 
 // readLocations reads the positions of objects: coordinates, or distances in directions.
 func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []token) {
+	var labels []string
 	for again := true; again; {
 		again = false
 		for i := range in {
 			if v, next := readVector(in, i, 3); len(v) > 1 {
-				places, in, again = append(places, vectorOf(v)), dropAround(in, i, next), true
+				rest := dropAround(in, i, next)
+				if from := i - (len(in) - len(rest) - (next - i)); from > 0 && isPlaceLabel(in, from) {
+					labels = append(labels, in[from-1].text)
+					rest = slices.Delete(slices.Clone(rest), from-1, from)
+				}
+				places, in, again = append(places, vectorOf(v)), rest, true
 				break
 			}
 		}
@@ -394,8 +441,24 @@ func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []
 	}
 	if len(places) == 0 {
 		places = append(places, at)
+	} else {
+		for k, d := range at { // "2 m above the ground at 4, 4"
+			if places[0][k] == 0 {
+				places[0][k] = d
+			}
+		}
+	}
+	if len(labels) == len(places) && len(labels) > 1 {
+		r.labels = labels
 	}
 	return places, in
+}
+
+// isPlaceLabel reports whether the token before an index names the object at a position: "Left at 0, 0, 1".
+func isPlaceLabel(in []token, at int) bool {
+	t := in[at-1]
+	return t.kind == kindWord && isCapital(t.text) && !t.hasAny("noun", "named", "article") &&
+		(at == 1 || in[at-2].hasAny("and") || in[at-2].kind == kindMark)
 }
 
 // dropAround removes tokens and the prepositions and words for a position before them.

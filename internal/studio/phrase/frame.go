@@ -114,20 +114,29 @@ func clearing(in []token) int {
 		case t.has("emptied"):
 			empty = true
 			continue
-		case t.has("present"), t.has("det") && !t.has("pron"), begins && t.has("prep"):
+		case t.has("present"), t.has("det") && (!t.has("pron") || i+1 < len(in) && in[i+1].hasAny("present", "scenery")),
+			begins && t.has("prep"):
 			continue
 		}
 		break
 	}
 	if i >= len(in) || !empty || !in[i].has("scenery") &&
-		!(in[0].has("wipe") && in[i].has("pron") && strings.HasSuffix(in[i].low, "scene")) {
+		!(in[0].has("wipe") && in[i].has("pron") && isSceneWord(in[i].low)) {
 		return 0
 	}
 	i++
+	if i < len(in) && in[i].has("present") { // "tira la escena vieja"
+		i++
+	}
 	if i < len(in) && in[i].has("away") {
 		i++
 	}
 	return i
+}
+
+// isSceneWord reports whether a phrase ends with a word for the scene.
+func isSceneWord(s string) bool {
+	return strings.HasSuffix(s, "scene") || strings.HasSuffix(s, "szene") || strings.HasSuffix(s, "escena")
 }
 
 // activate turns "once A is built, …" and "when A has been built, …" into "build A, …".
@@ -181,6 +190,9 @@ func (r *Reading) amend(in []token) bool {
 		return false
 	}
 	switch first := content[0]; {
+	case last.Tool == "export_asset" && hasFormat(content) && len(content) < 6 && !anyHas(content, "article") &&
+		!first.isVerb("export") && !slices.ContainsFunc(content, func(t token) bool { return t.kind == kindName || t.kind == kindQuote }):
+		return r.amendExport(last, content)
 	case last.Tool == "export_asset" && anyHas(content, "textures_off") && len(content) <= 2:
 		last.With["include_textures"] = false
 	case last.Tool == "add_object" && first.has("named") && !first.has("prep") && len(content) > 1:
@@ -193,6 +205,22 @@ func (r *Reading) amend(in []token) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// amendExport sets the format or path that a clause names in the export before: "use obj", "put it in exports/a.obj".
+func (r *Reading) amendExport(last *Act, in []token) bool {
+	more := Reading{text: r.text}
+	more.readExport(in)
+	if len(more.Acts) != 1 {
+		return false
+	}
+	for _, name := range []string{"format", "path"} {
+		if v, ok := more.Acts[0].With[name]; ok {
+			last.With[name] = v
+		}
+	}
+	last.Assumed = nil
 	return true
 }
 

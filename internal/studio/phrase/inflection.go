@@ -13,7 +13,7 @@ var verbEndings = strings.Fields("eraient issions aramos ieramos ieras ieran ier
 // stemOf returns a verb without its ending.
 func stemOf(verb string) string {
 	for _, ending := range verbEndings {
-		if stem, ok := strings.CutSuffix(verb, ending); ok && len(stem) > 3 {
+		if stem, ok := strings.CutSuffix(verb, ending); ok && (len(stem) > 3 || len(stem) == 3 && len(ending) > 2) {
 			return stem
 		}
 	}
@@ -34,20 +34,34 @@ var verbStems = sync.OnceValue(func() map[string]classes {
 	return stems
 })
 
+// enclitics are pronouns at the end of a verb: "exporte-le", "expórtalo".
+var enclitics = strings.Fields("-moi -le -la -les -nous -les-moi -le-moi melo mela noslo nosla lo la los las me nos")
+
 // inflected returns the classes of a word that is not English: those of a verb with another ending, or those of the parts of a
 // German compound, such as "steinbrucke"; nil if there are none.
 func inflected(word string) classes {
+	for _, e := range enclitics {
+		verb, ok := strings.CutSuffix(word, e)
+		if is := words().phrases[verb]; ok && (is["verb"] != "" || is["want"] != "") {
+			return is
+		}
+	}
 	if is := verbStems()[stemOf(word)]; is != nil {
 		return is
 	}
 	for at := 3; at+4 <= len(word); at++ {
-		tail := words().phrases[word[at:]]["word"]
-		if tail == "" {
+		last := words().phrases[word[at:]]
+		tail := last["word"]
+		if tail == "" && last["noun"] != "texture" {
 			continue
 		}
 		for _, link := range []string{"", "s", "n", "en", "er"} {
 			head, ok := strings.CutSuffix(word[:at], link)
-			if is := words().phrases[head]; ok && (is["word"] != "" || is["material"] != "") {
+			is := words().phrases[head]
+			if ok && last["noun"] == "texture" && is["material"] != "" {
+				return classes{"noun": "texture", "material": is["material"]}
+			}
+			if ok && tail != "" && (is["word"] != "" || is["material"] != "") {
 				return classes{"word": strings.TrimSpace(is["material"]+" "+is["word"]) + " " + tail}
 			}
 		}

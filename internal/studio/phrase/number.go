@@ -23,6 +23,11 @@ func joinNumbers(in []token) (out []token) {
 			out = append(out, t.without("number"))
 			continue
 		}
+		if t.has("article") && i+1 < len(in) && in[i+1].has("unit") && !in[i+1].has("by") { // a mile
+			t.kind, t.num, t.is = kindNumber, 1, nil
+			out = append(out, t)
+			continue
+		}
 		if !t.isNumber() {
 			out = append(out, t)
 			continue

@@ -44,6 +44,7 @@ type Reading struct {
 
 	text   string
 	place  []token  // the last place that a clause without an act names, with its time of day
+	labels []string // the names of the objects that a clause adds
 	rules  []string // sentences of behaviour
 	script string   // name of the script
 }
@@ -91,6 +92,8 @@ func (r *Reading) readClause(c clause) {
 		rest = slices.Concat(in[:at], in[at+1:])
 		if at == firstContent(in) {
 			rest = in[at+1:]
+		} else if in[at].has("want") {
+			rest = slices.Concat(in[at+1:], in[:at]) // "at 1, 2, 0 I want a cone"
 		}
 	}
 	if at < 0 || in[at].has("want") {
@@ -106,11 +109,19 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 	head, _ := headNoun(rest)
 	wanted := len(in) > 0 && (verb == "" || in[firstContent(in)%len(in)].has("want"))
 	texture := slices.IndexFunc(rest, func(t token) bool { return t.is["noun"] == "texture" }) >= 0
+	named := slices.ContainsFunc(in, func(t token) bool { return t.kind == kindName })
 	switch {
+	case named && anyHas(in, "visit"):
+		r.readScene(slices.DeleteFunc(slices.Clone(rest), func(t token) bool { return t.hasAny("visit", "want") }))
+	case verb == "add" && r.place != nil && !named && anyHas(rest, "pron") && objectType(head) == "" && !anyHas(rest, "material"):
+		in, r.place = r.place, nil
+		r.readScene(in)
 	case (verb == "" || verb == "build") && isInventory(in):
 		r.readList(rest)
-	case verb == "light" && anyPicture(rest):
+	case verb == "light" && (anyPicture(rest) || anyHas(rest, "resolution") || isShot(in, rest)):
 		r.readRender(rest)
+	case (verb == "" || verb == "build") && !named && anyProfile(in):
+		r.readProfile(rest)
 	case verb == "light":
 		if !r.readUnknown(in) {
 			r.addIgnored(in)
@@ -126,11 +137,15 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		r.addIgnored(in)
 	case (verb == "no" || verb == "add" && objectType(head) == "") && hasFormat(rest):
 		r.readExport(rest)
-	case verb == "no" && isToEngine(rest):
+	case verb == "build" && isRestyle(rest):
+		r.readTexture("paint", rest)
+	case (verb == "no" || verb == "add" || verb == "") && !named && isToEngine(rest):
 		r.readImport(rest)
 	case verb == "no" || verb == "run" || verb == "script" || verb == "write" && !hasFormat(rest) &&
 		objectType(head) != "text":
 		r.ask(AboutTask, "%q is not supported: there is no tool for it. undo_run takes back a run.", r.spanOf(in))
+	case (verb == "write" || verb == "") && objectType(head) == "text" && anyQuote(rest):
+		r.readObject(rest)
 	case verb == "export" || verb == "write" || verb == "build" && len(rest) > 1 && rest[0].has("article") &&
 		slices.Contains(foreignFormats, rest[1].low):
 		r.readExport(rest)
@@ -144,20 +159,23 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
 		r.readScatter(rest)
 	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
-		func(t token) bool { return t.has("look") })) || (verb == "add" || verb == "") && isPaint(rest):
+		func(t token) bool { return t.has("look") && !(named && anyHas(rest, "style")) })) || (verb == "add" || verb == "") && isPaint(rest):
 		r.readTexture(verb, rest)
-	case verb == "write" && objectType(head) == "text":
-		r.readObject(rest)
 	case isDegree(rest):
 		r.ask(AboutTask, "%q does not say what is wanted: name a place, an object, a size or a material.", r.spanOf(in))
 	case verb == "render" || (verb == "build" || verb == "") && head.isVerb("render"):
 		r.readRender(rest)
 	case wanted && namesFormat(rest):
 		r.readExport(slices.DeleteFunc(slices.Clone(rest), func(t token) bool { return t.has("want") }))
-	case objectType(head) != "" && (verb != "" || in[0].has("article") || in[0].isNumber() || head.low == in[0].low):
+	case objectType(head) != "" && (verb != "" || startsObject(in, head)):
 		r.readObject(rest)
-	case head.is["noun"] == "terrain" && (verb != "" || hasDimension(rest)):
+	case head.is["noun"] == "terrain" && (verb != "" || hasDimension(rest)), head.has("land") && anyHas(rest, "unit"):
 		r.readTerrain(rest)
+	case verb == "add" && len(r.Acts) > 0 && r.Acts[len(r.Acts)-1].IsScene() && !anyHas(rest, "pron"):
+		last := &r.Acts[len(r.Acts)-1] // "add ten crates"
+		last.Words = strings.TrimPrefix(last.Words+", "+r.describe(rest), ", ")
+	case verb == "add" && countsNamed(rest):
+		r.readScatter(rest)
 	case verb == "add":
 		r.ask(AboutTask, "No tool adds %q: the objects are %s. To build a place, describe it with build.", r.spanOf(rest),
 			strings.Join(objectTypes(), ", "))
@@ -174,8 +192,8 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 	case hasPlaceWords(in):
 		r.readScene(in)
 	case !r.readUnknown(in):
-		if i := slices.IndexFunc(in, func(t token) bool { return t.kind == kindName }); i >= 0 {
-			r.place = in[i:]
+		if slices.ContainsFunc(in, func(t token) bool { return t.kind == kindName }) {
+			r.place = slices.DeleteFunc(slices.Clone(in), func(t token) bool { return t.kind != kindName && !t.has("style") })
 		}
 		r.Unsure = r.Unsure || hasTrace(in) && !isStatement(in)
 		r.addIgnored(in)
@@ -192,6 +210,45 @@ func isDegree(in []token) bool {
 func isToEngine(in []token) bool {
 	n := len(in)
 	return n > 1 && (in[n-1].low == "godot" || in[n-1].low == "unreal") && in[n-2].has("prep")
+}
+
+// countsNamed reports whether tokens put many of a named kind somewhere: "fifty bushes named Bush on Terrain".
+func countsNamed(in []token) bool {
+	name, _ := nameAfter(in, "named")
+	return name != "" && anyHas(in, "onto") && slices.ContainsFunc(in[:min(len(in), 3)], func(t token) bool {
+		return t.isNumber() && t.num > 1
+	})
+}
+
+// startsObject reports whether a clause without a verb names an object that it adds: "a cone at …", "cone at …".
+func startsObject(in []token, head token) bool {
+	for len(in) > 1 && in[0].kind == kindMark {
+		in = in[1:]
+	}
+	return in[0].has("article") || in[0].isNumber() || head.low == in[0].low
+}
+
+// anyQuote reports whether tokens hold a quotation.
+func anyQuote(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.kind == kindQuote })
+}
+
+// anyProfile reports whether a clause is about speed: "what frame rate do we get on level town?".
+func anyProfile(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.isVerb("profile") && len(t.low) > 2 }) &&
+		in[firstContent(in)%len(in)].hasAny("asks", "do", "want", "showing")
+}
+
+// isShot reports whether a clause takes a picture with its verb alone: "snap it".
+func isShot(in, rest []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.low == "snap" || t.low == "shoot" || t.low == "capture" }) &&
+		(firstContent(rest) == len(rest) || rest[0].has("pron") && rest[firstContent(rest)].has("prep"))
+}
+
+// isRestyle reports whether tokens give the thing before a material: "it stone".
+func isRestyle(in []token) bool {
+	n := len(in)
+	return n > 1 && n < 5 && in[0].has("pron") && !in[0].has("det") && in[n-1].has("material")
 }
 
 // filling returns the name of the object that a clause fills something with, or "".
@@ -403,5 +460,5 @@ func (r *Reading) describe(in []token) string {
 }
 
 // englishNumbers are the number words that a description keeps.
-var englishNumbers = strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " +
-	"sixteen eighteen twenty thirty forty fifty sixty hundred")
+var englishNumbers = append([]string{"half a dozen", "a dozen", "two dozen", "a pair of", "a couple of"}, strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "+
+	"sixteen eighteen twenty thirty forty fifty sixty hundred")...)

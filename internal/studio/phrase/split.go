@@ -48,6 +48,9 @@ func splitClauses(in []token) []clause {
 	var out []clause
 	var now clause
 	flush := func() {
+		if n := len(now.tokens); n > 1 && now.tokens[n-1].has("first") && len(out) > 0 { // "…, but build A first"
+			now.tokens, now.early = now.tokens[:n-1], true
+		}
 		if len(now.tokens) > 0 {
 			out = append(out, now)
 		}
@@ -67,7 +70,12 @@ func splitClauses(in []token) []clause {
 			early := len(out) > 0 && len(now.tokens) == 0 && i > 0 && (in[i-1].has("but") || in[i-1].low == ",")
 			flush()
 			now.early = early
-		case (t.has("before") || t.has("after")) && beginsAct(rest, false):
+		case t.has("not") && len(rest) > 0 && rest[0].kind == kindName:
+			flush()
+			now.negated = true
+		case now.negated && t.has("but"):
+			flush()
+		case (t.has("before") || t.has("after")) && (beginsAct(rest, false) || len(now.tokens) == 0 && endsWithVerb(rest)):
 			leads := !slices.ContainsFunc(now.tokens, func(t token) bool { return t.has("verb") || t.kind == kindName })
 			flush()
 			// "before A, B" and "B after A" are done in the order that is not written
@@ -86,6 +94,12 @@ func splitClauses(in []token) []clause {
 	}
 	flush()
 	return orderClauses(out)
+}
+
+// endsWithVerb reports whether the words before the next comma end with a verb, as in a German clause.
+func endsWithVerb(in []token) bool {
+	i := slices.IndexFunc(in, func(t token) bool { return t.low == "," })
+	return i > 0 && in[i-1].has("verb")
 }
 
 // orderClauses puts clauses in the order in which they are done.
@@ -188,7 +202,14 @@ func addsObject(in []token) bool {
 // firstVerb returns the index of a clause's verb, or -1. A verb stands behind words that may lead
 // in, or at the end as in German.
 func firstVerb(in []token) int {
-	if i := firstContent(in); i < len(in) && (in[i].has("verb") || in[i].has("want")) {
+	i := firstContent(in)
+	if i < len(in) && (in[i].has("verb") || in[i].has("want")) {
+		return i
+	}
+	for i < len(in) && (in[i].isNumber() || in[i].kind == kindMark || in[i].hasAny("prep", "lead", "unit", "side")) {
+		i++ // "at 1, 2, 0 I want a cone"
+	}
+	if i > 0 && i < len(in) && in[i-1].has("lead") && in[i].has("verb") || i < len(in) && in[i].has("want") {
 		return i
 	}
 	for i := len(in) - 1; i > 0 && i >= len(in)-2; i-- {
@@ -208,6 +229,9 @@ var endsNoun = []string{"prep", "named", "number", "by", "style", "times", "came
 func headNoun(in []token) (head token, at int) {
 	at = -1
 	for i, t := range in {
+		if at >= 0 && head.is["noun"] != "" && (t.has("flat") || t.kind == kindWord && t.is == nil && !isEnglish(t.low)) {
+			break // "un terrain plat"
+		}
 		if at >= 0 && (t.has("relative") || objectType(head) != "" && isLabel(t)) {
 			break
 		}

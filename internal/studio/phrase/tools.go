@@ -201,9 +201,7 @@ func materials() []string { return valuesOf("material") }
 // readScatter adds a populate_level.
 func (r *Reading) readScatter(in []token) {
 	a := Act{Tool: "populate_level", With: map[string]any{}}
-	if v, ok, rest := cutMeasure(in, "square"); ok {
-		a.With["density"], in = v, rest
-	}
+	in = readDensity(&a, in)
 	if i := slices.IndexFunc(in, func(t token) bool { return t.has("most") }); i >= 0 {
 		if i+1 < len(in) && in[i+1].isNumber() {
 			a.With["budget_max_instances"], in = in[i+1].num, slices.Concat(in[:i], in[i+2:])
@@ -230,6 +228,37 @@ func (r *Reading) readScatter(in []token) {
 		return
 	}
 	r.Acts = append(r.Acts, a)
+}
+
+// readDensity reads the density of a populate_level: "0.2 per square metre", "two Flower per square metre", "one to every two
+// square metres", "density 0.5".
+func readDensity(a *Act, in []token) []token {
+	if v, ok, rest := cutMeasure(in, "square"); ok {
+		a.With["density"] = v
+		return rest
+	}
+	if v, rest := cutVector(in, "density", 1); v != nil {
+		a.With["density"] = v[0]
+		return rest
+	}
+	for i, t := range in {
+		for k := i - 1; t.has("square") && k >= max(0, i-3); k-- {
+			if in[k].isNumber() {
+				a.With["density"] = in[k].num
+				return slices.Concat(in[:k], in[k+1:i], in[i+1:])
+			}
+		}
+		if !t.has("squares") || i < 3 || !in[i-1].isNumber() || in[i-1].num == 0 {
+			continue
+		}
+		for k := i - 2; k >= max(0, i-5); k-- {
+			if in[k].isNumber() {
+				a.With["density"] = in[k].num / in[i-1].num
+				return slices.Concat(in[:k], in[i+1:])
+			}
+		}
+	}
+	return in
 }
 
 // readArea reads the area of a populate_level: its corners, or its sides around the origin.
@@ -415,10 +444,15 @@ func (r *Reading) buildFirst(a *Act, in []token) Act {
 // readRender adds a render_preview, after the scene that must be built for it.
 func (r *Reading) readRender(in []token) {
 	a := Act{Tool: "render_preview", With: map[string]any{}}
-	in = slices.DeleteFunc(slices.Clone(in), func(t token) bool { return t.has("pixels") })
 	if v, ok, rest := cutMeasure(in, "samples"); ok {
 		a.With["samples"], in = v, rest
 	}
+	if v, ok, rest := cutMeasure(in, "pixels"); ok && (anyHas(in, "edge") || slices.ContainsFunc(in, func(t token) bool {
+		return t.low == "square"
+	})) {
+		a.With["width"], a.With["height"], in = v, v, rest
+	}
+	in = slices.DeleteFunc(slices.Clone(in), func(t token) bool { return t.has("pixels") })
 	for _, side := range [][2]string{{"wide", "width"}, {"tall", "height"}} {
 		if v, ok, rest := cutMeasure(in, side[0]); ok {
 			a.With[side[1]], in = v, rest
@@ -465,7 +499,7 @@ func (r *Reading) readRender(in []token) {
 // readImport adds an import_asset, with the name behind "as".
 func (r *Reading) readImport(in []token) {
 	a := Act{Tool: "import_asset", With: map[string]any{}}
-	if name, _ := nameAfter(in, "as"); name != "" && (isCapital(name) || strings.ContainsAny(name, "_-")) {
+	if name, _ := nameAfter(in, "as"); name != "" && formats[name] == "" && !slices.Contains(idleWords, name) {
 		a.With["name"] = name
 	} else if name, _ := nameAfter(in, "named"); name != "" {
 		a.With["name"] = name

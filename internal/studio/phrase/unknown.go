@@ -45,7 +45,9 @@ func (r *Reading) readUnknown(in []token) bool {
 		r.readExport(dropVerb(rest))
 	case anyPicture(rest) && rest[0].is == nil:
 		r.readRender(rest)
-	case rest[0].kind == kindWord && isVerbOf(rest[0].low, putKinds) && isNewObject(rest):
+	case !anyNamed(rest) && isToEngine(rest):
+		r.readImport(rest)
+	case rest[0].kind == kindWord && rest[0].is == nil && isNewObject(rest) && (isVerbOf(rest[0].low, putKinds) || hasPosition(rest)):
 		r.readObject(dropVerb(rest))
 	case placeAfterLead(rest) > 0:
 		r.readScene(rest[placeAfterLead(rest):])
@@ -58,7 +60,7 @@ func (r *Reading) readUnknown(in []token) bool {
 
 // dropVerb removes an unknown verb from the start.
 func dropVerb(in []token) []token {
-	if in[0].kind == kindWord && in[0].is == nil {
+	if in[0].kind == kindWord && in[0].is == nil && formats[in[0].low] == "" {
 		return in[1:]
 	}
 	return in
@@ -92,14 +94,16 @@ func isSurface(in []token) bool {
 	materials, names := 0, 0
 	for i, t := range in {
 		switch {
-		case t.kind == kindQuote || t.kind == kindWord && isCapital(t.text) && t.is == nil && (i > 0 || len(in) > 2 &&
-			!isVerbOf(t.low, putKinds)):
+		case t.kind == kindQuote || t.kind == kindWord && isCapital(t.text) && (t.is == nil || t.has("word") && len(t.is) == 1) &&
+			(i > 0 || len(in) > 2 && (in[1].kind == kindMark || !isVerbOf(t.low, putKinds))):
 			if i == 0 || !isCapital(in[i-1].text) {
 				names++
 			}
 		case t.has("material"):
 			materials++
-		case t.isNumber() || t.kind == kindName || t.has("article") && !t.has("pron"):
+		case t.kind == kindName, t.has("article") && (i+1 == len(in) || !in[i+1].has("material") && in[i+1].is["noun"] != "texture"):
+			return false
+		case t.isNumber() && !(i+1 < len(in) && in[i+1].has("pixels")):
 			return false
 		}
 	}
@@ -109,6 +113,21 @@ func isSurface(in []token) bool {
 // anyPicture reports whether tokens name a picture.
 func anyPicture(in []token) bool {
 	return slices.ContainsFunc(in, func(t token) bool { return t.isVerb("render") })
+}
+
+// anyNamed reports whether tokens name a place.
+func anyNamed(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.kind == kindName })
+}
+
+// hasPosition reports whether tokens hold coordinates.
+func hasPosition(in []token) bool {
+	for i := range in {
+		if v, _ := readVector(in, i, 3); len(v) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // isNewObject reports whether tokens are about an object that is not there: "stand a cone at 0, 0, 1".
@@ -131,7 +150,7 @@ func placeAfterLead(in []token) int {
 	}
 	lead := in[:at]
 	if len(lead) == 0 || len(lead) > 6 || lead[0].kind != kindWord || lead[0].is == nil && !isVerbOf(lead[0].low, makeKinds) ||
-		lead[0].is != nil && !lead[0].hasAny("do", "prep") {
+		lead[0].is != nil && !lead[0].hasAny("do", "prep") && !lead[0].isVerb("light") {
 		return -1
 	}
 	if slices.ContainsFunc(lead[1:], func(t token) bool {
@@ -151,11 +170,17 @@ func isCausative(in []token) bool {
 	if i+1 < len(in) && in[i].kind == kindWord && in[i].is == nil && in[i+1].has("det") && !isEnglish(in[i].low) {
 		return true // "fais exploser les tonneaux"
 	}
+	if i+1 < len(in) && (in[i].low == "everyone" || in[i].low == "everybody") {
+		return true
+	}
 	if i >= len(in) || !in[i].has("det") || in[i].has("article") {
 		return false
 	}
 	for k := i + 2; k < len(in) && in[k].kind == kindWord && !in[k].hasAny("prep", "and", "with"); k++ {
 		w := in[k].low
+		if k+1 == len(in) && strings.HasSuffix(w, "er") && meaning.Lemma(w, meaning.Noun) == "" && meaning.Lemma(w, meaning.Adjective) != "" {
+			return true // "make the sea calmer"
+		}
 		if in[k].is == nil && meaning.Lemma(w, meaning.Verb) == w && (meaning.Lemma(w, meaning.Noun) == "" ||
 			k+1 == len(in) && !meaning.IsA(w, meaning.Noun, "physical entity")) {
 			return true
