@@ -59,7 +59,8 @@ var topicByAsk = map[string]topic{phrase.AboutTask: topicIntent, phrase.AboutSce
 var engineTools = []string{"import_asset", "generate_blueprint", "profile_performance"}
 
 // addCalls adds the calls of a parsed request.
-func (s *Studio) addCalls(ctx context.Context, snap *canon.Snapshot, d *draft, said phrase.Reading, in planRequest) error {
+func (s *Studio) addCalls(ctx context.Context, snap *canon.Snapshot,
+	d *draft, said phrase.Reading, in planRequest) error {
 	said.Acts = addImport(said, in.noEngine)
 	card := ""
 	for _, a := range said.Acts {
@@ -223,7 +224,8 @@ func isUnknownHead(words string, unknown []string) bool {
 // isNoScenery reports whether a word is none of a description: no word of English, or neither a thing nor a quality.
 func isNoScenery(word string) bool {
 	noun := meaning.Lemma(word, meaning.Noun)
-	return meaning.Lemma(word, meaning.Adjective) == "" && (noun == "" || !meaning.IsA(noun, meaning.Noun, "physical entity"))
+	return meaning.Lemma(word, meaning.Adjective) == "" && (noun == "" ||
+		!meaning.IsA(noun, meaning.Noun, "physical entity"))
 }
 
 // isPlaceNoun reports whether a description without an article begins with the name of a kind of place,
@@ -255,7 +257,8 @@ func (s *Studio) chooseTarget(d *draft, said phrase.Reading, a phrase.Act, in pl
 		scene, _ := toolNamed("generate_scene")
 		return slices.Contains(s.adaptersFor(scene), k)
 	})
-	onEngine := slices.Contains(engineTools, a.Tool) || said.Engine != "" && a.Tool != "export_asset" && a.Tool != "render_preview"
+	onEngine := slices.Contains(engineTools, a.Tool) || said.Engine != "" && a.Tool != "export_asset" &&
+		a.Tool != "render_preview"
 	switch {
 	case named != "" && slices.Contains(fit, kind):
 		return named, true
@@ -302,7 +305,8 @@ func findNames(ctx context.Context, snap *canon.Snapshot, in planRequest) (names
 				return nil, err
 			}
 			capital := strings.ToLower(text[start:start+1]) != text[start:start+1]
-			if !ok || c.Type != "Location" && c.Type != "Realm" || n == 1 && !capital && !strings.Contains(text[start:end], "-") {
+			if !ok || c.Type != "Location" && c.Type != "Realm" || n == 1 && !capital &&
+				!strings.Contains(text[start:end], "-") {
 				continue
 			}
 			names = append(names, phrase.Name{Start: start, End: end, Card: c.Name})
@@ -326,7 +330,8 @@ func findBuildable(ctx context.Context, snap *canon.Snapshot, name string) (cano
 // findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
 // place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is
 // built, with the words as its description.
-func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer, words string) (card string, open *question, err error) {
+func findPlaceInside(ctx context.Context, snap *canon.Snapshot,
+	outer, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != markup.KeyOf(outer) {
 		return outer, nil, nil
@@ -345,7 +350,8 @@ func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer, words str
 
 // searchPlaces returns the names of the first places that match.
 func searchPlaces(ctx context.Context, snap *canon.Snapshot, q string, f canon.Filter) ([]string, error) {
-	found, err := snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: f.NameContains == "" || strings.Contains(q, " "),
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: f.NameContains == "" ||
+		strings.Contains(q, " "),
 		Filter: f}, canon.Page{Limit: 4})
 	if err != nil {
 		return nil, err
@@ -388,7 +394,8 @@ func (s *Studio) findDescribedPlace(ctx context.Context, snap *canon.Snapshot, d
 	meant, query, filter := "", "", canon.Filter{Type: "Location"}
 	if m := ofForm.FindStringSubmatch(words); m != nil {
 		meant, query = m[0], m[1]+" "+m[2]
-	} else if m := properForm.FindStringSubmatch(words); m != nil && !slices.Contains(foreignArticles, strings.ToLower(m[1])) {
+	} else if m := properForm.FindStringSubmatch(words); m != nil &&
+		!slices.Contains(foreignArticles, strings.ToLower(m[1])) {
 		return "", askNoPlace(m[1]), nil
 	} else if m := knownForm.FindStringSubmatch(words); m != nil {
 		query, filter.NameContains = m[1], m[1]

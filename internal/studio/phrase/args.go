@@ -309,7 +309,8 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 		}
 		a.With["rotation"] = turn
 		in = slices.DeleteFunc(slices.Clone(in), func(t token) bool {
-			return strings.HasPrefix(t.low, "degree") || t.low == "grad" || t.low == "degres" || t.low == "grados" || t.low == "axis" || t.low == "about"
+			return strings.HasPrefix(t.low, "degree") || t.low == "grad" || t.low == "degres" || t.low == "grados" ||
+				t.low == "axis" || t.low == "about"
 		})
 	}
 	scale := []float64{1, 1, 1}
@@ -435,7 +436,10 @@ func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []
 			break
 		}
 	}
-	if !found && !slices.ContainsFunc(in, func(t token) bool { return strings.HasPrefix(t.low, "origin") || t.low == "ursprung" }) {
+	if !found && !slices.ContainsFunc(in, func(t token) bool {
+		return strings.HasPrefix(t.low, "origin") ||
+			t.low == "ursprung"
+	}) {
 		at[2] = 1
 		a.Assumed = append(a.Assumed, "the "+a.With["object_type"].(string)+" stands at the origin")
 	}
@@ -464,7 +468,8 @@ func isPlaceLabel(in []token, at int) bool {
 // dropAround removes tokens and the prepositions and words for a position before them.
 func dropAround(in []token, from, to int) []token {
 	for from > 0 && (in[from-1].has("prep") || in[from-1].low == "position" || in[from-1].low == "location" ||
-		in[from-1].low == "coordinates" || in[from-1].low == "(" || in[from-1].low == "point" || in[from-1].low == "posicion") {
+		in[from-1].low == "coordinates" || in[from-1].low == "(" || in[from-1].low == "point" ||
+		in[from-1].low == "posicion") {
 		from--
 	}
 	return slices.Concat(in[:from], in[to:])

@@ -63,7 +63,8 @@ func dryNegation(in []token) int {
 	return 0
 }
 
-// hypothetical returns the length of a phrase at the start of tokens that asks for what would happen: "show me what would
+// hypothetical returns the length of a phrase at the start of tokens that asks for what would happen: "show me what
+// would
 // happen if you".
 func hypothetical(in []token) (n int) {
 	if len(in) == 0 || !in[0].has("showing") && in[0].is["dry"] != "_" {
@@ -78,7 +79,8 @@ func hypothetical(in []token) (n int) {
 			asked, supposed, n = true, true, i+2
 		case t.has("hypothesis"):
 			supposed, n = true, i+2
-		case t.hasAny("lead", "really", "pron") && t.kind != kindName, t.low == ",", t.low == "only", t.low == "du", t.low == "man",
+		case t.hasAny("lead", "really", "pron") && t.kind != kindName,
+			t.low == ",", t.low == "only", t.low == "du", t.low == "man",
 			t.low == "tu", t.low == "on", t.low == "se", t.low == "nur", t.low == "it":
 			if supposed {
 				n = i + 2
@@ -191,7 +193,10 @@ func (r *Reading) amend(in []token) bool {
 	}
 	switch first := content[0]; {
 	case last.Tool == "export_asset" && hasFormat(content) && len(content) < 6 && !anyHas(content, "article") &&
-		!first.isVerb("export") && !slices.ContainsFunc(content, func(t token) bool { return t.kind == kindName || t.kind == kindQuote }):
+		!first.isVerb("export") && !slices.ContainsFunc(content, func(t token) bool {
+		return t.kind == kindName ||
+			t.kind == kindQuote
+	}):
 		return r.amendExport(last, content)
 	case last.Tool == "export_asset" && anyHas(content, "textures_off") && len(content) <= 2:
 		last.With["include_textures"] = false

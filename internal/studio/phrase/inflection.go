@@ -37,7 +37,8 @@ var verbStems = sync.OnceValue(func() map[string]classes {
 // enclitics are pronouns at the end of a verb: "exporte-le", "expórtalo".
 var enclitics = strings.Fields("-moi -le -la -les -nous -les-moi -le-moi melo mela noslo nosla lo la los las me nos")
 
-// inflected returns the classes of a word that is not English: those of a verb with another ending, or those of the parts of a
+// inflected returns the classes of a word that is not English: those of a verb with another ending, or those of the
+// parts of a
 // German compound, such as "steinbrucke"; nil if there are none.
 func inflected(word string) classes {
 	for _, e := range enclitics {

@@ -169,7 +169,8 @@ func TestVocabulary(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"build an inn, render it at 640x360; export to exports/a.glb", "add 3 cubes at (1, 2", `"'„“«`,
+	for _, s := range []string{"build an inn, render it at 640x360; export to exports/a.glb", "add 3 cubes at (1, 2",
+		`"'„“«`,
 		"scatter 1e9 of of of over x x x", "x 1 y 2 z", "when it is entered, say", "before after first not then and"} {
 		f.Add(s)
 	}

@@ -113,7 +113,8 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 	switch {
 	case named && anyHas(in, "visit"):
 		r.readScene(slices.DeleteFunc(slices.Clone(rest), func(t token) bool { return t.hasAny("visit", "want") }))
-	case verb == "add" && r.place != nil && !named && anyHas(rest, "pron") && objectType(head) == "" && !anyHas(rest, "material"):
+	case verb == "add" && r.place != nil && !named && anyHas(rest, "pron") && objectType(head) == "" &&
+		!anyHas(rest, "material"):
 		in, r.place = r.place, nil
 		r.readScene(in)
 	case (verb == "" || verb == "build") && isInventory(in):
@@ -159,7 +160,8 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
 		r.readScatter(rest)
 	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
-		func(t token) bool { return t.has("look") && !(named && anyHas(rest, "style")) })) || (verb == "add" || verb == "") && isPaint(rest):
+		func(t token) bool { return t.has("look") && !(named && anyHas(rest, "style")) })) || (verb == "add" ||
+		verb == "") && isPaint(rest):
 		r.readTexture(verb, rest)
 	case isDegree(rest):
 		r.ask(AboutTask, "%q does not say what is wanted: name a place, an object, a size or a material.", r.spanOf(in))
@@ -180,7 +182,8 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		r.ask(AboutTask, "No tool adds %q: the objects are %s. To build a place, describe it with build.", r.spanOf(rest),
 			strings.Join(objectTypes(), ", "))
 	case verb == "build" && namesObject(rest):
-		r.ask(AboutTask, "No tool does %q: add_object makes %s, and no tool changes an object but for its surface.", r.spanOf(in),
+		r.ask(AboutTask, "No tool does %q: add_object makes %s, and no tool changes an object but for its surface.",
+			r.spanOf(in),
 			strings.Join(objectTypes(), ", "))
 	case verb == "replace" || verb == "build" && len(rest) > 1 && rest[len(rest)-1].has("colour") &&
 		(rest[0].has("det") || rest[0].has("pron")) && !rest[0].has("article"):
@@ -241,7 +244,10 @@ func anyProfile(in []token) bool {
 
 // isShot reports whether a clause takes a picture with its verb alone: "snap it".
 func isShot(in, rest []token) bool {
-	return slices.ContainsFunc(in, func(t token) bool { return t.low == "snap" || t.low == "shoot" || t.low == "capture" }) &&
+	return slices.ContainsFunc(in, func(t token) bool {
+		return t.low == "snap" || t.low == "shoot" ||
+			t.low == "capture"
+	}) &&
 		(firstContent(rest) == len(rest) || rest[0].has("pron") && rest[firstContent(rest)].has("prep"))
 }
 
@@ -460,5 +466,6 @@ func (r *Reading) describe(in []token) string {
 }
 
 // englishNumbers are the number words that a description keeps.
-var englishNumbers = append([]string{"half a dozen", "a dozen", "two dozen", "a pair of", "a couple of"}, strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "+
+var englishNumbers = append([]string{"half a dozen", "a dozen",
+	"two dozen", "a pair of", "a couple of"}, strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "+
 	"sixteen eighteen twenty thirty forty fifty sixty hundred")...)

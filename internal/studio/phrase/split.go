@@ -84,7 +84,8 @@ func splitClauses(in []token) []clause {
 		case t.has("not") && i+1 < len(in) && beginsAct(rest, false):
 			flush()
 			now.negated = true
-		case i > 0 && in[i-1].kind == kindName && t.has("verb") && !t.has("noun") && len(rest) > 0 && rest[0].kind == kindWord &&
+		case i > 0 && in[i-1].kind == kindName && t.has("verb") && !t.has("noun") && len(rest) > 0 &&
+			rest[0].kind == kindWord &&
 			!rest[0].hasAny("and", "then", "but", "prep"): // "after building A take a picture"
 			flush()
 			now.tokens = append(now.tokens, t)

@@ -99,7 +99,8 @@ func nextToken(s string, afterLetter, afterNumber bool) (token, int) {
 		}
 		return token{kind: kindQuote, text: strings.TrimSpace(inner)}, open + len(inner) + end
 	}
-	if afterNumber && (r == 'x' || r == 'X' || r == '×') && (len(s) == n || s[n] == ' ' || s[n] == '-' || s[n] >= '0' && s[n] <= '9') {
+	if afterNumber && (r == 'x' || r == 'X' || r == '×') && (len(s) == n || s[n] == ' ' || s[n] == '-' || s[n] >= '0' &&
+		s[n] <= '9') {
 		return token{kind: kindWord, text: "x", low: "x"}, n
 	}
 	for _, p := range []struct {

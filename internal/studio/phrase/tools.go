@@ -49,7 +49,8 @@ func (r *Reading) readTerrain(in []token) {
 		width, height = 200, 200
 		a.Assumed = append(a.Assumed, landSize)
 	} else if width*height == 0 && min(width, height) == 0 && max(width, height) > 0 && hasZero(in) {
-		r.ask(AboutTask, "Land of %s m by %s m has no area: give both sides in metres.", formatNumber(width), formatNumber(height))
+		r.ask(AboutTask, "Land of %s m by %s m has no area: give both sides in metres.",
+			formatNumber(width), formatNumber(height))
 	}
 	width = cmp.Or(width, height)
 	height = cmp.Or(height, width)
@@ -128,7 +129,8 @@ func (r *Reading) readTexture(verb string, in []token) {
 		case t.has("material") && material == "" && (i > 0 || isPaint(in) || verb == "add") && !(t.kind == kindQuote) &&
 			!(i > 0 && object == "" && (in[i-1].has("object") || in[i-1].has("named")) && isCapital(t.text)):
 			material = t.is["material"]
-		case (t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && (isCapital(t.text) || i > 0 && in[i-1].has("object"))) &&
+		case (t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && (isCapital(t.text) || i > 0 &&
+			in[i-1].has("object"))) &&
 			object == "" && !t.has("prep") && !t.has("look"):
 			object, _ = readName(in[i:])
 		case t.kind == kindWord && !t.has("det") && !t.has("prep") && t.is["noun"] != "texture" && !t.has("lead") &&
@@ -147,7 +149,8 @@ func (r *Reading) readTexture(verb string, in []token) {
 		return
 	}
 	if material == "" {
-		r.ask(AboutTask, "There is no surface %q: a texture is one of %s.", r.spanOf(unknown), strings.Join(materials(), ", "))
+		r.ask(AboutTask, "There is no surface %q: a texture is one of %s.",
+			r.spanOf(unknown), strings.Join(materials(), ", "))
 		return
 	}
 	r.ignoreRest(unknown)
@@ -230,7 +233,8 @@ func (r *Reading) readScatter(in []token) {
 	r.Acts = append(r.Acts, a)
 }
 
-// readDensity reads the density of a populate_level: "0.2 per square metre", "two Flower per square metre", "one to every two
+// readDensity reads the density of a populate_level: "0.2 per square metre", "two Flower per square metre", "one to
+// every two
 // square metres", "density 0.5".
 func readDensity(a *Act, in []token) []token {
 	if v, ok, rest := cutMeasure(in, "square"); ok {
@@ -281,7 +285,10 @@ func readArea(a *Act, in []token) []token {
 // scattered reads the asset of a populate_level: the name behind "copies of", "with", or the verb.
 func scattered(in []token) (asset string, rest []token) {
 	for _, class := range []string{"copies", "with"} {
-		if i := slices.IndexFunc(in, func(t token) bool { return t.has(class) || t.is["word"] == class || t.low == class }); i >= 0 &&
+		if i := slices.IndexFunc(in, func(t token) bool {
+			return t.has(class) || t.is["word"] == class ||
+				t.low == class
+		}); i >= 0 &&
 			i+1 < len(in) && (class != "with" || !in[i+1].isNumber() || i == 0) {
 			in = in[i+1:]
 			break
@@ -396,7 +403,8 @@ func (r *Reading) readSubject(a *Act, in []token) {
 		}
 	}
 	style := anyHas(in, "style")
-	if nameless := slices.IndexFunc(in, func(t token) bool { return t.has("article") }); nameless >= 0 && nameless <= 1 && len(in) > nameless+1 &&
+	if nameless := slices.IndexFunc(in, func(t token) bool { return t.has("article") }); nameless >= 0 &&
+		nameless <= 1 && len(in) > nameless+1 &&
 		in[nameless+1].kind == kindWord && !in[nameless+1].hasAny("verb", "and", "prep") {
 		r.readScene(in[nameless:])
 		return
@@ -404,7 +412,8 @@ func (r *Reading) readSubject(a *Act, in []token) {
 	object, rest := nameAfter(in, "object")
 	if object == "" && a.Tool == "export_asset" {
 		if i := slices.IndexFunc(in, func(t token) bool {
-			return t.kind == kindQuote || t.kind == kindWord && (isCapital(t.text) || strings.Contains(t.text, "_")) && !t.has("pron")
+			return t.kind == kindQuote || t.kind == kindWord && (isCapital(t.text) || strings.Contains(t.text, "_")) &&
+				!t.has("pron")
 		}); i >= 0 {
 			var n int
 			object, n = readName(in[i:])
@@ -435,7 +444,10 @@ func (r *Reading) buildFirst(a *Act, in []token) Act {
 		}
 		keep = append(keep, t)
 	}
-	if slices.ContainsFunc(keep, func(t token) bool { return t.low == "with" || t.low == "mit" || t.low == "avec" || t.low == "con" }) {
+	if slices.ContainsFunc(keep, func(t token) bool {
+		return t.low == "with" || t.low == "mit" || t.low == "avec" ||
+			t.low == "con"
+	}) {
 		scene.Words = r.describe(keep)
 	}
 	return scene

@@ -13,7 +13,8 @@ var makeKinds = []string{"make", "show", "see", "get", "like", "want"}
 // putKinds are the kinds of English verbs that ask for an object to be added.
 var putKinds = []string{"put", "make", "attach", "suspend", "add", "get"}
 
-// isVerbOf reports whether an English word is the base form of a verb of one of the kinds, and not of one that destroys.
+// isVerbOf reports whether an English word is the base form of a verb of one of the kinds, and not of one that
+// destroys.
 func isVerbOf(word string, kinds []string) bool {
 	return meaning.Lemma(word, meaning.Verb) == word && !meaning.IsA(word, meaning.Verb, "destroy") &&
 		slices.ContainsFunc(kinds, func(kind string) bool { return meaning.IsA(word, meaning.Verb, kind) })
@@ -30,7 +31,8 @@ func isEnglish(word string) bool {
 		meaning.IsFunctionWord(word)
 }
 
-// readUnknown adds the act of a clause whose verb the vocabulary lacks, if its other words leave only one: "plonk a cone
+// readUnknown adds the act of a clause whose verb the vocabulary lacks, if its other words leave only one: "plonk a
+// cone
 // down at 1, 2, 0", "use stone for Wall". It reports whether it did.
 func (r *Reading) readUnknown(in []token) bool {
 	i := firstContent(in)
@@ -47,7 +49,8 @@ func (r *Reading) readUnknown(in []token) bool {
 		r.readRender(rest)
 	case !anyNamed(rest) && isToEngine(rest):
 		r.readImport(rest)
-	case rest[0].kind == kindWord && rest[0].is == nil && isNewObject(rest) && (isVerbOf(rest[0].low, putKinds) || hasPosition(rest)):
+	case rest[0].kind == kindWord && rest[0].is == nil && isNewObject(rest) && (isVerbOf(rest[0].low, putKinds) ||
+		hasPosition(rest)):
 		r.readObject(dropVerb(rest))
 	case placeAfterLead(rest) > 0:
 		r.readScene(rest[placeAfterLead(rest):])
@@ -73,7 +76,8 @@ func isStatement(in []token) bool {
 	})
 }
 
-// isInventory reports whether a question is about the objects of the scene: "which objects start with Wall", "how many cubes
+// isInventory reports whether a question is about the objects of the scene: "which objects start with Wall", "how
+// many cubes
 // are there".
 func isInventory(in []token) bool {
 	i := firstContent(in)
@@ -94,14 +98,16 @@ func isSurface(in []token) bool {
 	materials, names := 0, 0
 	for i, t := range in {
 		switch {
-		case t.kind == kindQuote || t.kind == kindWord && isCapital(t.text) && (t.is == nil || t.has("word") && len(t.is) == 1) &&
+		case t.kind == kindQuote || t.kind == kindWord && isCapital(t.text) && (t.is == nil || t.has("word") &&
+			len(t.is) == 1) &&
 			(i > 0 || len(in) > 2 && (in[1].kind == kindMark || !isVerbOf(t.low, putKinds))):
 			if i == 0 || !isCapital(in[i-1].text) {
 				names++
 			}
 		case t.has("material"):
 			materials++
-		case t.kind == kindName, t.has("article") && (i+1 == len(in) || !in[i+1].has("material") && in[i+1].is["noun"] != "texture"):
+		case t.kind == kindName, t.has("article") && (i+1 == len(in) || !in[i+1].has("material") &&
+			in[i+1].is["noun"] != "texture"):
 			return false
 		case t.isNumber() && !(i+1 < len(in) && in[i+1].has("pixels")):
 			return false
@@ -149,7 +155,8 @@ func placeAfterLead(in []token) int {
 		}
 	}
 	lead := in[:at]
-	if len(lead) == 0 || len(lead) > 6 || lead[0].kind != kindWord || lead[0].is == nil && !isVerbOf(lead[0].low, makeKinds) ||
+	if len(lead) == 0 || len(lead) > 6 || lead[0].kind != kindWord || lead[0].is == nil &&
+		!isVerbOf(lead[0].low, makeKinds) ||
 		lead[0].is != nil && !lead[0].hasAny("do", "prep") && !lead[0].isVerb("light") {
 		return -1
 	}
@@ -178,7 +185,8 @@ func isCausative(in []token) bool {
 	}
 	for k := i + 2; k < len(in) && in[k].kind == kindWord && !in[k].hasAny("prep", "and", "with"); k++ {
 		w := in[k].low
-		if k+1 == len(in) && strings.HasSuffix(w, "er") && meaning.Lemma(w, meaning.Noun) == "" && meaning.Lemma(w, meaning.Adjective) != "" {
+		if k+1 == len(in) && strings.HasSuffix(w, "er") && meaning.Lemma(w, meaning.Noun) == "" &&
+			meaning.Lemma(w, meaning.Adjective) != "" {
 			return true // "make the sea calmer"
 		}
 		if in[k].is == nil && meaning.Lemma(w, meaning.Verb) == w && (meaning.Lemma(w, meaning.Noun) == "" ||
@@ -201,7 +209,8 @@ func dropParts(in []token) (out []token) {
 	return out
 }
 
-// hasTrace reports whether a clause that was not understood has a word that a tool takes, so that it may ask for an act.
+// hasTrace reports whether a clause that was not understood has a word that a tool takes, so that it may ask for an
+// act.
 func hasTrace(in []token) bool {
 	return slices.ContainsFunc(in, func(t token) bool {
 		return t.kind != kindWord && t.kind != kindMark || t.isNumber() || t.hasAny("material", "style", "noun", "object") ||
