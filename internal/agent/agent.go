@@ -115,20 +115,27 @@ func (a *Agents) Operations(surfaces ...string) []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(op.Spec{
 			Name: "classify-intent", Title: "Classify an utterance", Route: "POST /api/classification/intent",
-			Asked: []string{"a sentence want: move, look or talk", "kind of act in a player's words",
-				"guess the purpose of an utterance", "sort of act is it",
-				"is it a question, a threat or a move", "the speaker intend"},
+			Asked: []string{
+				"a sentence want: move, look or talk", "kind of act in a player's words",
+				"guess the purpose of an utterance", "sort of act is it", "is it a question, a threat or a move",
+				"the speaker intend", "sort an utterance", "is it talk, movement or an attack", "kind of remark",
+				"the aim of a sentence", "act, question or chatter",
+			},
 			Doc: "Classify the intent of a player's utterance, such as move, look or talk, with a confidence. To parse " +
 				"a whole command with its objects, use parse-command.",
 			Examples: []op.Example{{Title: "A step", Input: `{"utterance": "go north"}`}},
 		}, "Classification-classifyIntent"), a.classifyIntent),
 		op.Define(spec(op.Spec{
 			Name: "moderate-content", Title: "Moderate a text", Route: "POST /api/classification/moderation",
-			Asked: []string{"is this text allowed", "rude, violent or unsafe words", "would it be blocked",
+			Asked: []string{
+				"is this text allowed", "rude, violent or unsafe words", "would it be blocked",
 				"may I say this here", "clean enough for players", "would this be held back",
 				"could I show this to players", "is it too cruel, rude or dangerous",
-				"may this be said at our table", "is the wording decent",
-				"would the filter stop it", "does this break the rules of good taste"},
+				"may this be said at our table", "is the wording decent", "would the filter stop it",
+				"does this break the rules of good taste", "would it pass the censor",
+				"rude, hateful or violent words", "is the line too harsh", "check for insults and threats",
+				"fit for children",
+			},
 			Doc: "Check if a text would be blocked or flagged in this world, and by which categories. Proposals are " +
 				"judged by the same policy.",
 			Examples: []op.Example{{Title: "A harmless line", Input: `{"text": "The tide comes in."}`}},

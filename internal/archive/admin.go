@@ -16,14 +16,16 @@ func adminWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "set_card_level",
-			Asked: []string{"hide a page from players", "make a page secret", "let everyone see it",
+			Asked: []string{
+				"hide a page from players", "make a page secret", "let everyone see it",
 				"only game masters may read it", "publish a hidden article", "who is allowed to read", "conceal",
-				"nobody but us who lead may see a page", "let players see a page", "players should not read this",
-				"who sees it",
-				"keep it from the players", "for the eyes of game masters only",
-				"make it public", "lift the secrecy of a page",
-				"who may look at it", "lock a page away",
-				"open it to everybody"},
+				"nobody but us who lead may see a page", "let players see a page",
+				"players should not read this", "who sees it", "keep it from the players",
+				"for the eyes of game masters only", "make it public", "lift the secrecy of a page",
+				"who may look at it", "lock a page away", "open it to everybody",
+				"keep a page from the audience", "only the storyteller may read it", "make a page public",
+				"hide or unhide an article", "who is allowed to see it",
+			},
 			Title: "Set who may see a card",
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
 				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones.",
@@ -35,9 +37,10 @@ func adminWrites(d *deps) []*op.Operation {
 		}, setCardLevel),
 		defineWrite(d, op.Spec{
 			Name: "delete_card",
-			Asked: []string{"throw a page away", "remove an article", "get rid of an entry", "erase a page",
-				"bin it", "we no longer need the page",
-				"get rid of it for good"},
+			Asked: []string{
+				"throw a page away", "remove an article", "get rid of an entry", "erase a page", "bin it",
+				"we no longer need the page", "get rid of it for good", "bin a page", "this page can go",
+			},
 			Title: "Delete a card",
 			Doc: "Move a card and everything below it to the trash; restore_card brings them back. " +
 				"dry_run lists the cards that would be deleted. If there are cards below it, confirm must repeat the card's name.",

@@ -19,10 +19,11 @@ import (
 func attachWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "upload_attachment",
-		Asked: []string{"add a picture to a page", "store an image, map, sound or document",
-			"illustrate an article",
-			"keep an enclosed file", "put a portrait with the page",
-			"add a scan or a recording"},
+		Asked: []string{
+			"add a picture to a page", "store an image, map, sound or document", "illustrate an article",
+			"keep an enclosed file", "put a portrait with the page", "add a scan or a recording",
+			"hang a picture on a page", "put a document into the wiki", "add a drawing", "attach a handout",
+		},
 		Title: "Attach a file",
 		Doc: "Store a file of at most 25 MiB in a card of type File or Image. Other cards can link to it or nest it. If the card already has a file, the new file replaces it. " +
 			"The media type is detected from the bytes. Over REST, send the file as the body or in a form.",

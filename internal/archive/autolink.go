@@ -19,10 +19,13 @@ import (
 func linkWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "auto_link",
-		Asked: []string{"turn names in a text into links", "which names should be linked",
-			"cross-reference an article", "make words clickable", "plain words that name other pages",
-			"connect the names in a text to their pages", "make references out of names",
-			"insert missing links"},
+		Asked: []string{
+			"turn names in a text into links", "which names should be linked", "cross-reference an article",
+			"make words clickable", "plain words that name other pages",
+			"connect the names in a text to their pages", "make references out of names", "insert missing links",
+			"turn names in the text into links", "link mentions", "connect a page with those that it names",
+			"make mentions clickable",
+		},
 		Title: "Link the names in a card",
 		Doc: "Find the places where a card's text names other cards without a link, and suggest links. With mode apply and dry_run false, insert them. " +
 			"Only the first occurrence of a name is linked; longer names win. Text inside links, nests, tags, headings and code is not changed, " +

@@ -29,8 +29,11 @@ type Backuper interface {
 func backupWork(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "create_backup",
-			Asked: []string{"make a safe copy of everything", "save all worlds", "snapshot of the data"},
+			Name: "create_backup",
+			Asked: []string{
+				"make a safe copy of everything", "save all worlds", "snapshot of the data",
+				"copy everything for safety", "save a snapshot before we go on",
+			},
 			Title: "Back up the instance",
 			Doc: "Make a consistent copy of all worlds, without the signing keys, while the instance keeps running. " +
 				"The copy is written to the folder backups of the data folder. To restore it, run loregate serve on a data folder that has the copy as its store.",

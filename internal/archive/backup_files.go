@@ -22,8 +22,11 @@ import (
 func backupFiles(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:   "list_backups",
-			Asked:  []string{"which safe copies are there", "saved snapshots"},
+			Name: "list_backups",
+			Asked: []string{
+				"which safe copies are there", "saved snapshots", "older safety copies",
+				"from which day is the last snapshot",
+			},
 			Title:  "List the backups",
 			Doc:    "List the copies of the instance in the folder backups, latest first.",
 			Effect: access.Read, Route: "GET /api/mcp/admin/backups", Operator: true, NoWorld: true,
@@ -41,8 +44,10 @@ func backupFiles(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "One that is there", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
 		}, downloadBackup),
 		defineWrite(d, op.Spec{
-			Name:   "delete_backup",
-			Asked:  []string{"remove a safe copy", "discard a snapshot"},
+			Name: "delete_backup",
+			Asked: []string{
+				"remove a safe copy", "discard a snapshot", "throw a safety copy away",
+			},
 			Title:  "Delete a backup",
 			Doc:    "Delete a copy of the instance from the folder backups, permanently. list_backups lists the copies.",
 			Effect: access.Destroy, Route: "DELETE /api/mcp/admin/backups/{filename}", Operator: true, NoWorld: true,

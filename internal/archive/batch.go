@@ -18,11 +18,13 @@ const maxBatch = 100
 func batchWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "batch_cards",
-		Asked: []string{"several pages at once", "make many entries in one go", "bulk edit",
-			"import a list of articles", "bring several notes in as pages in one go",
-			"put in a whole list of pages",
-			"create a dozen pages at a stroke", "add all of these notes",
-			"a heap of entries at the same time"},
+		Asked: []string{
+			"several pages at once", "make many entries in one go", "bulk edit", "import a list of articles",
+			"bring several notes in as pages in one go", "put in a whole list of pages",
+			"create a dozen pages at a stroke", "add all of these notes", "a heap of entries at the same time",
+			"many pages at a time", "a whole heap of entries", "make several articles together",
+			"bulk load of notes",
+		},
 		Title: "Create and change many cards",
 		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits the operations one by one, in order, and reports each result; " +
 			"mode transactional commits all or none. fetch_or_initialize updates an existing card or creates a missing one.",

@@ -17,10 +17,12 @@ import (
 func cardReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "get_card",
-		Asked: []string{"read the whole page", "show me an article's text, fields and kind", "written about it",
-			"open the entry", "tell me all about a page", "its text word for word",
-			"the entry say", "read it out in full",
-			"give me the article", "contents of a page"},
+		Asked: []string{
+			"read the whole page", "show me an article's text, fields and kind", "written about it",
+			"open the entry", "tell me all about a page", "its text word for word", "the entry say",
+			"read it out in full", "give me the article", "contents of a page", "open an article and read it",
+			"let me read the entry", "the whole page by its title", "words of a note",
+		},
 		Cacheable: true,
 		Title:     "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +

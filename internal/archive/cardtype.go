@@ -16,9 +16,12 @@ func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "list_types",
-			Asked: []string{"kinds of pages are there", "sorts of entries", "which categories can a page be",
-				"sorts of pages could I make",
-				"sorts of entry exist", "kinds that a page may be of"},
+			Asked: []string{
+				"kinds of pages are there", "sorts of entries", "which categories can a page be",
+				"sorts of pages could I make", "sorts of entry exist", "kinds that a page may be of",
+				"sorts of articles that exist", "kinds to choose from for a new entry",
+				"which templates of entries are known", "classes of pages",
+			},
 			Cacheable: true,
 			Title:     "List card types",
 			Doc:       "List the types that cards can have, before you create a card or filter by type.",
@@ -28,9 +31,12 @@ func typeReads(d *deps) []*op.Operation {
 		}, listTypes),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_type",
-			Asked: []string{"which fields does a kind of page have", "form of a character sheet page",
+			Asked: []string{
+				"which fields does a kind of page have", "form of a character sheet page",
 				"definition of a kind", "belongs into an entry of this sort",
-				"which blanks does a character page have", "an entry of this kind contain"},
+				"which blanks does a character page have", "an entry of this kind contain",
+				"blanks to fill in for such an entry", "fields of a kind of article", "explain one kind of page",
+			},
 			Cacheable: true,
 			Title:     "Look up a card type",
 			Doc:       "Look up one card type by name or codename: its id, its description, and the schema of its fields.",

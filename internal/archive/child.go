@@ -16,10 +16,12 @@ import (
 func childReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "list_children",
-		Asked: []string{"subpages under a page", "filed below it", "parts or chapters of an entry",
-			"items that belong to a page", "belongs under it", "pages inside a page",
-			"inside a folder or book", "sections filed beneath",
-			"hangs below it"},
+		Asked: []string{
+			"subpages under a page", "filed below it", "parts or chapters of an entry",
+			"items that belong to a page", "belongs under it", "pages inside a page", "inside a folder or book",
+			"sections filed beneath", "hangs below it", "pages filed under another", "subpages of an article",
+			"parts that belong to an entry", "contents of a section",
+		},
 		Cacheable: true,
 		Title:     "List the cards below a card",
 		Doc: "List the cards below a card: names, types and ids, without content. " +

@@ -52,6 +52,7 @@ type connectorHit struct {
 	ID    canon.CardID `json:"id"`
 	Title string       `json:"title"`
 	URL   string       `json:"url"`
+	Text  string       `json:"text,omitzero" jsonschema:"Part of the page, of the best hits."`
 }
 
 type connectorResults struct {
@@ -59,8 +60,13 @@ type connectorResults struct {
 	Note    string         `json:"note,omitzero"`
 }
 
-// connectorLimit is the highest number of hits that search returns.
-const connectorLimit = 20
+// connectorLimit is the highest number of hits that search returns. The best connectorTexts of them
+// have a part of their text, so that a fact needs no second call.
+const (
+	connectorLimit = 20
+	connectorTexts = 8
+	connectorChars = 240 // of such a part
+)
 
 func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorQuery) (connectorResults, error) {
 	a, err := parseAsked(ctx, l, in.Query)
@@ -73,7 +79,14 @@ func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conn
 	}
 	out := connectorResults{Results: make([]connectorHit, len(result.Hits)), Note: strings.Join(notes, " ")}
 	for i, h := range result.Hits {
-		out.Results[i] = connectorHit{h.Card.ID, h.Card.Name, addressOf(c, h.Card.Name)}
+		out.Results[i] = connectorHit{ID: h.Card.ID, Title: h.Card.Name, URL: addressOf(c, h.Card.Name)}
+		if i >= connectorTexts {
+			continue
+		}
+		if out.Results[i].Text, err = excerptOf(ctx, l, h.Card, result.Terms, markup.SnippetOptions{Max: connectorChars,
+			Find: markup.FindOptions{Mode: markup.Substring, FoldAccents: true}}); err != nil {
+			return connectorResults{}, err
+		}
 	}
 	return out, nil
 }

@@ -14,12 +14,13 @@ func feedReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "recent_changes",
-			Asked: []string{"newest edits", "happened in the wiki lately", "who has been writing this week",
+			Asked: []string{
+				"newest edits", "happened in the wiki lately", "who has been writing this week",
 				"latest activity", "which pages were touched today", "who altered something lately",
-				"since yesterday",
-				"new", "others do while I was away",
-				"edits of one person", "news of the wiki",
-				"have we written this month"},
+				"since yesterday", "new", "others do while I was away", "edits of one person",
+				"news of the wiki", "have we written this month", "latest edits everywhere",
+				"who has been working on the wiki", "activity of the last days", "fresh or altered pages",
+			},
 			Title:    "Recent changes",
 			Doc:      "List recent changes of the wiki, latest first, filtered by time, type or author.",
 			Route:    "GET /api/mcp/changes",
@@ -27,10 +28,11 @@ func feedReads(d *deps) []*op.Operation {
 		}, recentChanges),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "list_trash",
-			Asked: []string{"thrown away pages", "deleted articles that can come back", "in the bin",
-				"discarded entries",
-				"lies in the bin", "which pages did we throw out",
-				"deleted"},
+			Asked: []string{
+				"thrown away pages", "deleted articles that can come back", "in the bin", "discarded entries",
+				"lies in the bin", "which pages did we throw out", "deleted", "deleted pages",
+				"rubbish bin of the wiki", "pages that somebody binned", "discarded articles",
+			},
 			Title:    "List the trash",
 			Doc:      "List the deleted cards that restore_card can restore, latest first.",
 			MinRole:  access.RoleAdmin,

@@ -27,10 +27,12 @@ func fileReads(d *deps) []*op.Operation {
 		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
 	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
 		Name: "get_attachment",
-		Asked: []string{"look at the picture of a page", "size and kind of an image", "open the map or document",
-			"bytes of a picture",
-			"fetch the enclosed file", "open the picture",
-			"in the attached document"},
+		Asked: []string{
+			"look at the picture of a page", "size and kind of an image", "open the map or document",
+			"bytes of a picture", "fetch the enclosed file", "open the picture", "in the attached document",
+			"open the picture or document of a page", "show me the map", "read an attached file",
+			"look at the portrait",
+		},
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 if there are at most max_bytes. " +
 			"Over REST the answer is the file itself.",

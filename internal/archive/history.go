@@ -18,11 +18,13 @@ func historyReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_card_history",
-			Asked: []string{"who edited a page and when", "earlier edits of an article", "list of past wordings",
-				"how often was it changed",
-				"who last touched a page", "who wrote this first",
-				"who has had a hand in it", "author of the last alteration",
-				"when was a page last edited", "log of one entry"},
+			Asked: []string{
+				"who edited a page and when", "earlier edits of an article", "list of past wordings",
+				"how often was it changed", "who last touched a page", "who wrote this first",
+				"who has had a hand in it", "author of the last alteration", "when was a page last edited",
+				"log of one entry", "former versions of a page", "who wrote this and when",
+				"edits of an article", "who touched it last", "since when does the page exist",
+			},
 			Title: "History of a card",
 			Doc: "List who changed a card, when and how, latest first. " +
 				"Give a version to get_revision to read it, or two to diff_card to compare them.",
@@ -32,11 +34,13 @@ func historyReads(d *deps) []*op.Operation {
 		}, getCardHistory),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_revision",
-			Asked: []string{"how did the text read before", "the page as it was at first",
-				"earlier wording of an article", "original text", "how was it worded at first",
-				"earlier text of a page", "before it was altered",
-				"it say before", "show the second wording",
-				"text of the version before last", "as it stood last week"},
+			Asked: []string{
+				"how did the text read before", "the page as it was at first", "earlier wording of an article",
+				"original text", "how was it worded at first", "earlier text of a page", "before it was altered",
+				"it say before", "show the second wording", "text of the version before last",
+				"as it stood last week", "text as it was in an older version", "the page before the edit",
+				"first wording of an article", "read an old state",
+			},
 			Title:    "Read an older version",
 			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content is returned in parts, as by get_card.",
 			Route:    "GET /api/mcp/cards/{name}/history/{version}",
@@ -45,11 +49,14 @@ func historyReads(d *deps) []*op.Operation {
 		}, getRevision),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "diff_card",
-			Asked: []string{"difference between two wordings", "added or removed by the last edit",
+			Asked: []string{
+				"difference between two wordings", "added or removed by the last edit",
 				"compare old and new text", "before and after", "the last edit do to a page",
-				"which words were altered",
-				"new in it", "compare it with it was",
-				"somebody cross out or insert"},
+				"which words were altered", "new in it", "compare it with it was",
+				"somebody cross out or insert", "old and new wording side by side",
+				"which words were added or removed", "compare an article with its earlier state",
+				"how has the text changed since",
+			},
 			Title:    "Compare two versions",
 			Doc:      "Compare two versions of a card: a unified diff of the content, and the other aspects that changed. Without versions, compare the current one with the one before.",
 			Route:    "GET /api/mcp/cards/{name}/diff",

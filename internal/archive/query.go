@@ -18,9 +18,11 @@ func queryReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "run_query",
-			Asked: []string{"stored lookups of the wiki", "run a saved list", "pages by exact filters",
-				"a prepared report",
-				"use the saved search", "show the report named so"},
+			Asked: []string{
+				"stored lookups of the wiki", "run a saved list", "pages by exact filters", "a prepared report",
+				"use the saved search", "show the report named so", "ready-made list of the wiki",
+				"pages of a kind changed since a day", "run the lookup with a value", "use a prepared question",
+			},
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
 				"Filters: name (contains), content (words), prefix, not_name, type, tag, updated_since, updated_before, created_since, created_before; at least one. " +
@@ -40,8 +42,11 @@ func queryReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "The factions", Input: `{"q": "faction_cards"}`}},
 		}, runNamedQuery),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "list_queries",
-			Asked:    []string{"which saved lookups exist", "prepared lists and reports", "stored searches"},
+			Name: "list_queries",
+			Asked: []string{
+				"which saved lookups exist", "prepared lists and reports", "stored searches",
+				"ready-made questions of the wiki", "canned lookups", "saved reports to choose from",
+			},
 			Title:    "List named queries",
 			Doc:      "List the named queries of this wiki and their placeholders, before you run one with run_query.",
 			Route:    "GET /api/mcp/queries",

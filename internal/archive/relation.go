@@ -13,11 +13,14 @@ func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_relationships",
-			Asked: []string{"which pages point to this one", "backlinks", "who mentions it",
-				"where is it referenced", "it point at", "pages that show it inside them",
-				"pages that speak of this one", "who refers to it", "all places where it comes up",
-				"links here", "who quotes or cites this page",
-				"which pages name it", "where does this page lead to"},
+			Asked: []string{
+				"which pages point to this one", "backlinks", "who mentions it", "where is it referenced",
+				"it point at", "pages that show it inside them", "pages that speak of this one",
+				"who refers to it", "all places where it comes up", "links here",
+				"who quotes or cites this page", "which pages name it", "where does this page lead to",
+				"pages that point here", "backlinks of an article", "who links to it",
+				"neighbours of a page in the web of links", "connections of an entry",
+			},
 			Cacheable: true,
 			Title:     "Relations of a card",
 			Doc: "List the cards that refer to a card, or the cards that it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
@@ -29,11 +32,13 @@ func relationReads(d *deps) []*op.Operation {
 		}, getRelationships),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "wanted_cards",
-			Asked: []string{"missing pages", "names that nobody has written about yet", "dead links",
+			Asked: []string{
+				"missing pages", "names that nobody has written about yet", "dead links",
 				"articles still to be written", "red links", "gaps in the wiki",
-				"mentioned but not described anywhere",
-				"topics without an article", "somebody write next",
-				"unwritten entries that others mention"},
+				"mentioned but not described anywhere", "topics without an article", "somebody write next",
+				"unwritten entries that others mention", "pages still to be written", "names without an article",
+				"gaps of the wiki", "mentioned and not yet described",
+			},
 			Cacheable: true,
 			Title:     "Wanted cards",
 			Doc:       "List the missing pages: names that texts link to and that are neither name nor alias of a card, most wanted first.",

@@ -20,10 +20,12 @@ const maxTagRenames = 500
 func tagWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "rename_tag",
-		Asked: []string{"merge two labels", "call a label something else on all pages",
-			"change a keyword everywhere", "unify categories", "use one label in place of another",
-			"respell a label", "the label shall read otherwise",
-			"two labels become one"},
+		Asked: []string{
+			"merge two labels", "call a label something else on all pages", "change a keyword everywhere",
+			"unify categories", "use one label in place of another", "respell a label",
+			"the label shall read otherwise", "two labels become one", "call a label something else",
+			"merge two keywords", "label spelt wrong", "swap one keyword for another on every page",
+		},
 		Title: "Rename a tag in all cards",
 		Doc: "Replace one tag by another on every card that has it and that you may see, in one change. " +
 			"A card that has both tags keeps the new one. By default it only shows which cards would change; " +

@@ -16,12 +16,16 @@ import (
 func replaceWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "replace_everywhere",
-		Asked: []string{"swap a word on all pages", "change a spelling across the whole wiki",
-			"correct a name throughout", "substitute a phrase in every article", "search and replace",
-			"everywhere it says one word, write another", "all over the wiki",
-			"respell it on each page", "wherever it is written, spell it otherwise",
-			"alter one expression throughout", "change every occurrence of a word",
-			"no matter in which page, put this instead", "from the first page to the last, substitute"},
+		Asked: []string{
+			"swap a word on all pages", "change a spelling across the whole wiki", "correct a name throughout",
+			"substitute a phrase in every article", "search and replace",
+			"everywhere it says one word, write another", "all over the wiki", "respell it on each page",
+			"wherever it is written, spell it otherwise", "alter one expression throughout",
+			"change every occurrence of a word", "no matter in which page, put this instead",
+			"from the first page to the last, substitute", "exchange a word throughout the wiki",
+			"correct a spelling on all pages", "find and replace", "one name for another in every article",
+			"same misspelling all over",
+		},
 		Title: "Find and replace in many cards",
 		Doc: "Replace a text, or the matches of a regular expression, in all cards that you may see and change and that pass the filters. " +
 			"By default it only shows the changes; with dry_run false it makes all of them or none. undo_change reverts them.",

@@ -18,12 +18,16 @@ import (
 func searchReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "search_cards",
-		Asked: []string{"list pages of one kind", "articles edited or made since a date",
-			"look up entries by label or title start", "which pages mention these exact words", "filter the wiki",
-			"how many pages of a kind", "pages whose text has a phrase", "everything by topic", "newly made pages",
-			"which entries bear a label", "people, places or things with a certain mark",
-			"all characters, all places, all rules", "who is marked as something",
-			"count the entries of a sort", "longest, newest or oldest pages"},
+		Asked: []string{
+			"list pages of one kind", "articles edited or made since a date",
+			"look up entries by label or title start", "which pages mention these exact words",
+			"filter the wiki", "how many pages of a kind", "pages whose text has a phrase",
+			"everything by topic", "newly made pages", "which entries bear a label",
+			"people, places or things with a certain mark", "all characters, all places, all rules",
+			"who is marked as something", "count the entries of a sort", "longest, newest or oldest pages",
+			"pages that mention a word", "filter articles by kind, label or date",
+			"everything written about a thing", "look through the wiki",
+		},
 		Cacheable: true,
 		Title:     "Search cards",
 		Doc: "Find cards when you do not know the exact name, or list them by filters. q is any words, a question, or a name, also " +
@@ -284,13 +288,9 @@ func (in searchIn) toQuery() canon.SearchQuery {
 
 func (in searchIn) hasSnippets() bool { return (in.isFuzzy() || in.where() != "name") && in.Snippets }
 
-// snippetOf returns the part of a card's plain text with the most hits. In plain text markup never
-// matches and is never cut in half. found are the texts that a search by relevance looked for.
+// snippetOf returns the part of a card's plain text with the most hits. found are the texts that a search
+// by relevance looked for.
 func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Card, found []string) (string, error) {
-	content, err := contentOf(ctx, l, c)
-	if err != nil {
-		return "", err
-	}
 	terms := []string{in.Q}
 	switch {
 	case in.isFuzzy():
@@ -305,6 +305,16 @@ func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Car
 	if strings.Contains(in.Q, "*") {
 		mode = markup.Substring
 	}
-	return markup.Snippet(canon.PlainText(c.TextKind(), content), terms, markup.SnippetOptions{Mark: in.Highlight,
-		Find: markup.FindOptions{Mode: mode, CaseSensitive: in.CaseSensitive, FoldAccents: !in.CaseSensitive}}), nil
+	return excerptOf(ctx, l, c, terms, markup.SnippetOptions{Mark: in.Highlight,
+		Find: markup.FindOptions{Mode: mode, CaseSensitive: in.CaseSensitive, FoldAccents: !in.CaseSensitive}})
+}
+
+// excerptOf returns the part of a card's plain text with the most hits of terms. In plain text markup
+// never matches and is never cut in half.
+func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card, terms []string, o markup.SnippetOptions) (string, error) {
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return "", err
+	}
+	return markup.Snippet(canon.PlainText(c.TextKind(), content), terms, o), nil
 }

@@ -15,9 +15,13 @@ func renderReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "render_snippet",
-			Asked: []string{"page as plain text for a chat", "print an article without markup",
-				"read aloud text with inserted pages",
-				"readable version without markup", "text ready to paste into a message"},
+			Asked: []string{
+				"page as plain text for a chat", "print an article without markup",
+				"read aloud text with inserted pages", "readable version without markup",
+				"text ready to paste into a message", "strip the formatting of a page",
+				"clean copy to read aloud", "plain words without brackets", "page with its insertions filled in",
+				"paste an article elsewhere",
+			},
 			Title: "Show a card in a chat",
 			Doc: "Convert a card, or HTML, to Markdown or plain text that can be shown to a person. " +
 				"Nested cards are shown in place, as far as you may see them; [[links]] stay as written.",
@@ -29,8 +33,12 @@ func renderReads(d *deps) []*op.Operation {
 			},
 		}, renderSnippet),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "render_markdown",
-			Asked: []string{"turn Markdown into HTML", "how would this text be stored", "convert formatting"},
+			Name: "render_markdown",
+			Asked: []string{
+				"turn Markdown into HTML", "how would this text be stored", "convert formatting",
+				"preview formatted text", "asterisks into bold", "make web code of plain markup",
+				"see how my draft will be displayed",
+			},
 			Title: "Convert Markdown to card HTML",
 			Doc: "Convert Markdown to the HTML of a RichText card, to see the form in which markdown_content is stored. " +
 				"[[links]] and {{nests}} stay unchanged; scripts and event handlers are removed. For admins, mode trusted keeps them.",

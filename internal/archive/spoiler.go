@@ -19,11 +19,15 @@ func spoilerWork(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "spoiler_scan",
-			Asked: []string{"do public pages give away secrets", "leaks of hidden words to players",
+			Asked: []string{
+				"do public pages give away secrets", "leaks of hidden words to players",
 				"did we betray a secret anywhere", "check that nothing is spoiled",
 				"does anything public tell too much", "secret words in the open",
 				"could players read something that they should not", "have I given anything away",
-				"check for leaks"},
+				"check for leaks", "does any public page give a secret away", "hunt for leaks",
+				"check that nothing hidden is told in the open", "forbidden words in public pages",
+				"did we spill a secret",
+			},
 			Title: "Scan for spoilers",
 			Doc: "Find out whether cards that players (or players' AIs) can read contain secret terms. Searches the text, fields and names of these cards. Takes the terms from one card and writes the findings, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan continues in the background: get_job returns its state.",
@@ -33,8 +37,11 @@ func spoilerWork(d *deps) []*op.Operation {
 		}, spoilerScan),
 		defineWrite(d, op.Spec{
 			Name: "get_job",
-			Asked: []string{"is the long work finished", "progress of a scan", "result of work in the background",
-				"is it done yet", "how far is the check that I started"},
+			Asked: []string{
+				"is the long work finished", "progress of a scan", "result of work in the background",
+				"is it done yet", "how far is the check that I started", "has the scan ended",
+				"state of a long task", "how is my order going",
+			},
 			Title:  "Get a job",
 			Doc:    "Get the state and result of work that you started, such as a spoiler scan.",
 			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",

@@ -17,10 +17,13 @@ func statsReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_card_stats",
-			Asked: []string{"how long is an article", "number of words of a page",
-				"count letters, sections and pictures", "how long is a page", "how many words has a page",
-				"word count", "how big is the text",
-				"how many pictures or links does it have", "how long would it take to read"},
+			Asked: []string{
+				"how long is an article", "number of words of a page", "count letters, sections and pictures",
+				"how long is a page", "how many words has a page", "word count", "how big is the text",
+				"how many pictures or links does it have", "how long would it take to read",
+				"number of words of an article", "size of a page", "how long is the text",
+				"how many links go in and out",
+			},
 			Title:    "Statistics of a card",
 			Doc:      "Get the size of a card before you read it: words, characters, sections, paragraphs, links and pictures.",
 			Route:    "GET /api/mcp/cards/{name}/stats",
@@ -29,9 +32,13 @@ func statsReads(d *deps) []*op.Operation {
 		}, getCardStats),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_template",
-			Asked: []string{"a new page of this kind look like", "starting text", "form to fill in",
-				"skeleton or pattern for a new entry", "a blank page of this kind hold", "pattern for a fresh page",
-				"an empty page of this kind look like", "boilerplate"},
+			Asked: []string{
+				"a new page of this kind look like", "starting text", "form to fill in",
+				"skeleton or pattern for a new entry", "a blank page of this kind hold",
+				"pattern for a fresh page", "an empty page of this kind look like", "boilerplate",
+				"empty form for a new entry", "skeleton of a page of this kind",
+				"starting text for a new article", "pattern to follow for such a page",
+			},
 			Title:    "Initial text of a new card",
 			Doc:      "Get the initial text of new cards of a type: the content of the card TYPE+*type+*default.",
 			Route:    "GET /api/mcp/types/{type_name}/template",
@@ -39,10 +46,12 @@ func statsReads(d *deps) []*op.Operation {
 		}, getTemplate),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_site_context",
-			Asked: []string{"overview of the whole wiki", "this world about", "the biggest pages and kinds",
-				"how do names and secrecy work here",
-				"introduce me to this wiki", "where should I begin",
-				"this place all about"},
+			Asked: []string{
+				"overview of the whole wiki", "this world about", "the biggest pages and kinds",
+				"how do names and secrecy work here", "introduce me to this wiki", "where should I begin",
+				"this place all about", "introduction to this wiki", "overview for newcomers",
+				"where do I begin here", "house rules of the wiki", "how is this place organised",
+			},
 			Title:    "Overview of this wiki",
 			Doc:      "Get an overview before you write: the top cards, the types and tags in use, and how names and levels work here.",
 			Route:    "GET /api/mcp/site-context",

@@ -18,11 +18,13 @@ func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_tags",
-			Asked: []string{"labels in use and how often", "keywords by popularity",
-				"which labels does a page carry", "all categories", "most frequent marks",
-				"under which headings is a page sorted", "how many pages carry a label",
-				"top labels", "how popular is each label",
-				"labels of an entry", "which topics are most used"},
+			Asked: []string{
+				"labels in use and how often", "keywords by popularity", "which labels does a page carry",
+				"all categories", "most frequent marks", "under which headings is a page sorted",
+				"how many pages carry a label", "top labels", "how popular is each label", "labels of an entry",
+				"which topics are most used", "all keywords and how often they occur", "most popular labels",
+				"topics of the wiki", "labels on one page",
+			},
 			Cacheable: true,
 			Title:     "List tags",
 			Doc:       "List the tags (labels) and the number of cards (pages) with each, most used first, or the tags of one card.",
@@ -34,9 +36,13 @@ func tagReads(d *deps) []*op.Operation {
 		}, getTags),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "search_by_tags",
-			Asked: []string{"pages that carry two labels at once", "articles with all of these keywords",
+			Asked: []string{
+				"pages that carry two labels at once", "articles with all of these keywords",
 				"entries in both categories", "marked with either label",
-				"entries that have every one of these labels", "anything with one label or another"},
+				"entries that have every one of these labels", "anything with one label or another",
+				"everything filed under a keyword", "members of a category", "who or which pages bear a label",
+				"people labelled so",
+			},
 			Cacheable: true,
 			Title:     "Find cards by several tags",
 			Doc:       "Find the cards that have all of several tags, or any of them.",
@@ -44,9 +50,12 @@ func tagReads(d *deps) []*op.Operation {
 		}, searchByTags),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "suggest_tags",
-			Asked: []string{"which labels would fit this page", "recommend keywords for an article",
-				"categories it should have",
-				"propose labels for a page", "how should I label this"},
+			Asked: []string{
+				"which labels would fit this page", "recommend keywords for an article",
+				"categories it should have", "propose labels for a page", "how should I label this",
+				"keywords for an article", "how might one label it", "find a fitting category for a page",
+				"missing labels of a page",
+			},
 			Title:    "Suggest tags for a card",
 			Doc:      "Get existing tags that fit a card and that it does not have yet: those that its text mentions, and those of the cards it links to.",
 			Target:   "name",

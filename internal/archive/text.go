@@ -15,10 +15,11 @@ func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "get_card_outline",
-			Asked: []string{"headings of a long article", "table of contents", "chapters and sections of a page",
-				"structure of a text",
-				"which parts does a long text have", "subheadings",
-				"contents list"},
+			Asked: []string{
+				"headings of a long article", "table of contents", "chapters and sections of a page",
+				"structure of a text", "which parts does a long text have", "subheadings", "contents list",
+				"chapters of a long article", "headlines of a page", "how is the text divided",
+			},
 			Cacheable: true,
 			Title:     "Outline of a card",
 			Doc: "List the headings of a long card before you read it. " +
@@ -29,11 +30,14 @@ func textReads(d *deps) []*op.Operation {
 		}, getCardOutline),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "find_in_card",
-			Asked: []string{"where in one article does a word occur", "passages of a page with a phrase",
+			Asked: []string{
+				"where in one article does a word occur", "passages of a page with a phrase",
 				"look inside a page for a term", "quote the spot", "in which passage does it say",
-				"how often does a word occur on a page",
-				"where exactly does the text mention it", "find a word within a single page",
-				"show the lines around a word"},
+				"how often does a word occur on a page", "where exactly does the text mention it",
+				"find a word within a single page", "show the lines around a word",
+				"where in this text does a word occur", "spot a phrase inside one page",
+				"places in an article that mention it", "how often does the page say a word",
+			},
 			Title: "Find in a card",
 			Doc: "Find the places of a text in one card, with the surrounding words, without reading the whole card. " +
 				"HTML tags never match. Use an offset as content_offset of get_card.",

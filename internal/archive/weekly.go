@@ -17,9 +17,12 @@ import (
 func weeklyWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "create_weekly_summary",
-		Asked: []string{"digest of edited lately", "report of the last days", "newsletter of the week",
-			"sum up recent work", "done this week, written up", "review of the last seven days",
-			"we achieve this week, as a page", "write the round-up"},
+		Asked: []string{
+			"digest of edited lately", "report of the last days", "newsletter of the week", "sum up recent work",
+			"done this week, written up", "review of the last seven days", "we achieve this week, as a page",
+			"write the round-up", "report on the week", "digest of edits", "newsletter about the last days",
+			"recap of changes for readers",
+		},
 		Title: "Sum up a week",
 		Doc: "Write a summary of recently changed cards, grouped by their root card, for people to read and complete. " +
 			"It names only cards that the readers of its own level can see. By default it only returns the text; with create true it creates the card.",

@@ -14,10 +14,12 @@ func cardWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "create_card",
-			Asked: []string{"new page", "start an article", "write an entry about somebody", "add a note",
-				"write down something new",
-				"found a page", "begin a new entry with this text",
-				"set up an article about something"},
+			Asked: []string{
+				"new page", "start an article", "write an entry about somebody", "add a note",
+				"write down something new", "found a page", "begin a new entry with this text",
+				"set up an article about something", "write a new entry", "add a page that does not exist yet",
+				"found a page with this text",
+			},
 			Title: "Create a card",
 			Doc: "Create a card, optionally with child cards. A name that a card of the same level already has is refused; use update_card for that card. " +
 				"For a compound name such as Games+Hero, missing parents are created too. Existing child cards are updated.",
@@ -31,12 +33,15 @@ func cardWrites(d *deps) []*op.Operation {
 		}, createCard),
 		defineWrite(d, op.Spec{
 			Name: "update_card",
-			Asked: []string{"edit a page", "alter an article's fields or kind", "put something into a field",
+			Asked: []string{
+				"edit a page", "alter an article's fields or kind", "put something into a field",
 				"rewrite the text", "correct an entry", "label a page", "put a label on a page", "alter a page",
 				"tag a page", "attach a label to a page besides those that it has",
-				"give a page another keyword", "fix a mistake in the text",
-				"add a line", "fill in a blank of a page",
-				"set the kind of an entry"},
+				"give a page another keyword", "fix a mistake in the text", "add a line",
+				"fill in a blank of a page", "set the kind of an entry", "change the wording of an article",
+				"add a sentence to a page", "rewrite an entry", "correct a mistake on a page",
+				"set the text anew",
+			},
 			Title: "Change a card",
 			Doc: "Change a card's content, fields or type. To change part of a long card, send a patch instead of the whole content. " +
 				"if_match is the etag from get_card: the change is refused if the card was changed since. An agent must send it with new content or markdown_content, from a read that was not cut.",

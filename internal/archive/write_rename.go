@@ -16,12 +16,14 @@ import (
 func renameWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name: "rename_card",
-		Asked: []string{"give a page another title", "call it something else", "move a page under another one",
+		Asked: []string{
+			"give a page another title", "call it something else", "move a page under another one",
 			"change an article is called", "from now on it is called", "new heading for a page",
-			"put a page under another",
-			"give it a different name", "shall go by another name",
+			"put a page under another", "give it a different name", "shall go by another name",
 			"the inn is now called otherwise, here and in all texts", "correct the spelling of a title",
-			"new title everywhere", "file it elsewhere"},
+			"new title everywhere", "file it elsewhere", "new title for a page",
+			"call an article something else", "the name is wrong", "change a heading and all links to it",
+		},
 		Title: "Rename or move a card",
 		Doc: "Rename a card, or move it below another card. The cards below it move with it, and links and nests to them are rewritten in cards whose readers can all see the card. " +
 			"The card is still found by its old name. dry_run shows the changes.",

@@ -18,12 +18,14 @@ func restoreWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "restore_card",
-			Asked: []string{"bring back a deleted page", "recover from the bin",
-				"return an article to an earlier wording", "go back to how it was", "un-delete",
-				"roll back to its first state", "page back to its second wording", "get a thrown away page back",
-				"rescue from the bin",
-				"I want the deleted page back", "reset it to it said first",
-				"bring it back from the dead", "undelete"},
+			Asked: []string{
+				"bring back a deleted page", "recover from the bin", "return an article to an earlier wording",
+				"go back to how it was", "un-delete", "roll back to its first state",
+				"page back to its second wording", "get a thrown away page back", "rescue from the bin",
+				"I want the deleted page back", "reset it to it said first", "bring it back from the dead",
+				"undelete", "get a deleted page back", "fish an article out of the bin",
+				"I deleted it by mistake", "revive a binned entry",
+			},
 			Title: "Restore a card",
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
 				"list_trash lists the deleted cards, get_card_history the versions of a card.",
@@ -35,11 +37,14 @@ func restoreWrites(d *deps) []*op.Operation {
 		}, restoreCard),
 		defineWrite(d, op.Spec{
 			Name: "undo_change",
-			Asked: []string{"take back my last edit", "that was a mistake, reverse it", "cancel an edit",
+			Asked: []string{
+				"take back my last edit", "that was a mistake, reverse it", "cancel an edit",
 				"put it back as before", "take that edit back", "somebody scribbled nonsense, revert it",
-				"undo vandalism",
-				"revert somebody just did", "oops, cancel that",
-				"remove the nonsense that was just written", "reverse the last alteration"},
+				"undo vandalism", "revert somebody just did", "oops, cancel that",
+				"remove the nonsense that was just written", "reverse the last alteration",
+				"revert the last edit", "go back to the state before", "roll an edit back", "cancel my change",
+				"that edit was wrong",
+			},
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
 				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make.",

@@ -15,10 +15,13 @@ func conflictOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineGMRead(d, op.Spec{
 			Name: "canon_check",
-			Asked: []string{"contradictions between sources", "where do our notes disagree", "undecided disputes",
+			Asked: []string{
+				"contradictions between sources", "where do our notes disagree", "undecided disputes",
 				"inconsistencies waiting for me", "on the sources disagree", "two books say different things",
 				"on do the sources disagree", "which statements contradict each other",
-				"not add up in our notes"},
+				"not add up in our notes", "notes that contradict each other", "sources at odds",
+				"disputed points", "errors between books",
+			},
 			Title: "Check canon conflicts",
 			Doc: "List the undecided conflicts, in which a source contradicts an authoritative entity. For the GM. Each conflict has the values with their sources. " +
 				"Only a person's decision, given to canon_resolve, ends a conflict: do not decide for them.",
@@ -29,8 +32,11 @@ func conflictOps(d *deps) []*op.Operation {
 		}, canonCheck),
 		defineWrite(d, op.Spec{
 			Name: "canon_acknowledge",
-			Asked: []string{"seen that contradiction, decide later", "put a dispute aside",
-				"I know of this contradiction, leave it for now"},
+			Asked: []string{
+				"seen that contradiction, decide later", "put a dispute aside",
+				"I know of this contradiction, leave it for now", "I have seen the dispute",
+				"leave a contradiction open", "note it for later",
+			},
 			Title: "Acknowledge a canon conflict",
 			Doc:   "Mark a conflict as seen, for a later decision. For the GM.",
 			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id",
@@ -41,10 +47,13 @@ func conflictOps(d *deps) []*op.Operation {
 		}, canonAcknowledge),
 		defineWrite(d, op.Spec{
 			Name: "canon_resolve",
-			Asked: []string{"settle a contradiction", "which of the two values is right",
-				"decide a dispute between sources", "keep the old one or take the new one",
-				"the first source is right, let it stand", "which source wins",
-				"the older source is right", "make up my mind about a contradiction"},
+			Asked: []string{
+				"settle a contradiction", "which of the two values is right", "decide a dispute between sources",
+				"keep the old one or take the new one", "the first source is right, let it stand",
+				"which source wins", "the older source is right", "make up my mind about a contradiction",
+				"decide which source is right", "settle a dispute", "the other number is correct",
+				"end a contradiction",
+			},
 			Title: "Resolve a canon conflict",
 			Doc: "Apply the GM's decision on a conflict: keep the entity's value, replace it with a claimed value, or merge both into a new one. For the GM. " +
 				"Rejected values are kept in the conflict as SUPERSEDED.",

@@ -14,11 +14,13 @@ func entityWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "entity_create",
-			Asked: []string{"invent a new character", "add a person, item, clue or monster to the story",
-				"new suspect", "introduce somebody", "put a new person into the story", "make up a stranger",
-				"new thing for the players to find",
-				"add a person to the cast", "there is a new villain",
-				"write up a monster or an heirloom"},
+			Asked: []string{
+				"invent a new character", "add a person, item, clue or monster to the story", "new suspect",
+				"introduce somebody", "put a new person into the story", "make up a stranger",
+				"new thing for the players to find", "add a person to the cast", "there is a new villain",
+				"write up a monster or an heirloom", "add a person to the story", "new character, clue or place",
+				"enter somebody in the notes", "introduce a villain", "register an item", "a figure of ours",
+			},
 			Title: "Create an entity",
 			Doc: "Add an entity to the campaign. For the GM. Players do not see it until it is revealed, unless revealed is set. " +
 				"If there are entities with similar names, they are returned and nothing is created: use one of them, or repeat with allow_similar. " +
@@ -31,12 +33,14 @@ func entityWrites(d *deps) []*op.Operation {
 		}, entityCreate),
 		defineWrite(d, op.Spec{
 			Name: "entity_update",
-			Asked: []string{"change a character's facts", "note about a person for me alone",
-				"give somebody a new trait", "correct an age", "somebody is dead now", "jot down a secret",
+			Asked: []string{
+				"change a character's facts", "note about a person for me alone", "give somebody a new trait",
+				"correct an age", "somebody is dead now", "jot down a secret",
 				"from now on the person is older, dead or gone", "remember for myself about a person",
-				"change told of somebody",
-				"she is now forty", "note for myself about somebody",
-				"change is known of a person", "he has lost a hand"},
+				"change told of somebody", "she is now forty", "note for myself about somebody",
+				"change is known of a person", "he has lost a hand", "change notes on a person",
+				"correct the age", "he has died", "add a trait", "set an attribute",
+			},
 			Title: "Change an entity",
 			Doc: "Change an entity's name, type, description, attributes, tags, sources or GM notes. For the GM. Attributes are merged; null removes one. " +
 				"source_document names the source of the new values. If the entity is AUTHORITATIVE and comes from another source, a canon conflict is recorded instead of a change, for canon_resolve.",
@@ -47,8 +51,11 @@ func entityWrites(d *deps) []*op.Operation {
 			},
 		}, entityUpdate),
 		defineWrite(d, op.Spec{
-			Name:  "entity_delete",
-			Asked: []string{"remove a character from the story", "throw an item out"},
+			Name: "entity_delete",
+			Asked: []string{
+				"remove a character from the story", "throw an item out", "strike somebody from the notes",
+				"remove a clue",
+			},
 			Title: "Delete an entity",
 			Doc: "Move an entity to the trash, with its notes, secrets and everything below it; its relationships are hidden with it. For the GM. " +
 				"An admin can restore it. dry_run counts the cards and relationships that would be affected.",

@@ -21,12 +21,16 @@ func entityReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "entity_search",
-			Asked: []string{"who is this character", "look up people, items and organisations of our story",
+			Asked: []string{
+				"who is this character", "look up people, items and organisations of our story",
 				"list all suspects", "which creatures are there", "find somebody by a trait", "who in our story",
 				"which of our people", "somebody whose name I half remember",
 				"who does a certain work in our story", "which of our people can do something",
 				"everybody with a certain trade", "the name of a person in our story",
-				"find a suspect, a weapon or a clue"},
+				"find a suspect, a weapon or a clue", "look for a person of the story",
+				"find a place or a thing in our notes", "who is somebody in our campaign", "clues and suspects",
+				"which villains do we know",
+			},
 			Cacheable: true,
 			Title:     "Search entities",
 			Doc: "Find people, places, things and factions of the campaign by words of their name, alias, description or attributes, by type and by tags; without query it lists them. " +
@@ -40,10 +44,13 @@ func entityReads(d *deps) []*op.Operation {
 		}, entitySearch),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "entity_get",
-			Asked: []string{"all that is known of a character", "details, secrets and notes of a person or thing",
+			Asked: []string{
+				"all that is known of a character", "details, secrets and notes of a person or thing",
 				"tell me about somebody", "dossier", "we know of him or her", "hidden about a person",
-				"everything on file about a person", "his traits",
-				"describe one of our people"},
+				"everything on file about a person", "his traits", "describe one of our people",
+				"all notes on a person", "file on a suspect", "read about one thing of the story",
+				"secrets of a character",
+			},
 			Cacheable: true,
 			Title:     "Read an entity",
 			Doc: "Read one entity of the campaign when you know its id: description, attributes, tags and relationships, as far as you may see them. " +
@@ -56,9 +63,12 @@ func entityReads(d *deps) []*op.Operation {
 		}, d.entityGet),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "entity_compare",
-			Asked: []string{"how do two characters differ", "are these two the same person", "side by side",
-				"duplicates", "which of the two", "sets them apart",
-				"two persons have in common", "differences between two things"},
+			Asked: []string{
+				"how do two characters differ", "are these two the same person", "side by side", "duplicates",
+				"which of the two", "sets them apart", "two persons have in common",
+				"differences between two things", "two persons side by side", "differences between suspects",
+				"which of them is older",
+			},
 			Title: "Compare two entities",
 			Doc: "Compare two entities field by field, if they may be duplicates or are easily confused. " +
 				"Equal fields are listed by name only.",

@@ -12,13 +12,15 @@ import (
 func mapOps(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name: "relationship_map",
-		Asked: []string{"who knows these people", "everyone connected to a person",
+		Asked: []string{
+			"who knows these people", "everyone connected to a person",
 			"family, friends and enemies of somebody", "network of people", "ties of somebody",
 			"people that somebody is tied to", "who stands close to a person",
-			"through which people do they know each other",
-			"who is tied to , and how", "family of a person",
-			"friends and foes of somebody", "how are two people connected",
-			"who is he married to"},
+			"through which people do they know each other", "who is tied to , and how", "family of a person",
+			"friends and foes of somebody", "how are two people connected", "who is he married to",
+			"family and friends of somebody", "web of ties", "who is connected to whom", "net around a person",
+			"allies and enemies of somebody",
+		},
 		Title: "Map relationships",
 		Doc: "Get the entities that are connected to an entity, directly or through others, up to four steps away: nearest first, with all relationships among them. " +
 			"At most 200 entities are returned; truncated is set if there are more.",

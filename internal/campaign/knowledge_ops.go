@@ -15,9 +15,12 @@ import (
 func knowledgeOps(d *deps) []*op.Operation {
 	preview := op.Spec{
 		Name: "preview_as",
-		Asked: []string{"a player be shown", "look through a player's eyes", "how does the group see it",
-			"player's side", "a player get to see of it", "as if I were a player",
-			"a player read here", "show it as a player sees it"},
+		Asked: []string{
+			"a player be shown", "look through a player's eyes", "how does the group see it", "player's side",
+			"a player get to see of it", "as if I were a player", "a player read here",
+			"show it as a player sees it", "see it as a player does", "look through somebody eyes",
+			"view of the table", "which version does he see",
+		},
 		Title: "Preview as a player",
 		Doc: "Get exactly the answer that a player gets from one of the reads, before or after a revelation. For the GM. " +
 			"subject is a player to whom something was revealed by name; without it, the answer is that for any player.",
@@ -32,11 +35,13 @@ func knowledgeOps(d *deps) []*op.Operation {
 		op.Define(preview, d.previewAs),
 		defineGMRead(d, op.Spec{
 			Name: "player_knowledge",
-			Asked: []string{"the party found out so far", "the players know", "which secrets are out",
+			Asked: []string{
+				"the party found out so far", "the players know", "which secrets are out",
 				"who at the table has heard of it", "they learn by then", "does one player know of it",
-				"somebody at the table heard of", "have they found it yet",
-				"the party know by now", "has she heard of it",
-				"who knows about this"},
+				"somebody at the table heard of", "have they found it yet", "the party know by now",
+				"has she heard of it", "who knows about this", "facts that a player is aware of",
+				"have they found it out", "how much does the party know", "known and unknown to somebody",
+			},
 			Title: "Players' knowledge",
 			Doc: "Get the knowledge that all players, or one of them, have of an entity, now or as of a session; without entity_id, the entities that they know. For the GM. " +
 				"It includes everything revealed by the end of that session, and everything revealed later with its session_id.",

@@ -15,9 +15,12 @@ func campaignOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		op.Define(op.Spec{
 			Name: "campaign_list",
-			Asked: []string{"which tables do I play at", "my games and my part in them", "rules are we using",
-				"which adventure am I in", "am I player or master",
-				"which campaigns am I part of", "we play here"},
+			Asked: []string{
+				"which tables do I play at", "my games and my part in them", "rules are we using",
+				"which adventure am I in", "am I player or master", "which campaigns am I part of",
+				"we play here", "our stories", "tables that I take part in", "which adventures are there",
+				"games that I lead or play",
+			},
 			Title:    "List campaigns",
 			Doc:      "List your campaigns with their game systems and your role in each: player or GM. Start here.",
 			Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
@@ -26,9 +29,12 @@ func campaignOps(d *deps) []*op.Operation {
 		}, d.campaignList),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "campaign_get",
-			Asked: []string{"summary of our table", "how many people, places and evenings are recorded",
-				"the story about", "how many people and things does our story have",
-				"our campaign about", "numbers of our campaign"},
+			Asked: []string{
+				"summary of our table", "how many people, places and evenings are recorded", "the story about",
+				"how many people and things does our story have", "our campaign about",
+				"numbers of our campaign", "overview of the story", "how large is our campaign",
+				"summary of the adventure",
+			},
 			Title:    "Read a campaign",
 			Doc:      "Get the description of a campaign, and the number of its entities, relationships, sessions and timeline events that you may see.",
 			Route:    "GET /api/campaigns/{campaign_id}",

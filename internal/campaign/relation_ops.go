@@ -17,11 +17,14 @@ func relationOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "relationship_create",
-			Asked: []string{"two people are friends, enemies, kin or lovers", "somebody works for somebody",
+			Asked: []string{
+				"two people are friends, enemies, kin or lovers", "somebody works for somebody",
 				"tie between characters", "owes, hates, loves, married to, rival of", "record a bond",
 				"from now on they hate each other", "one is the other's sister, debtor or ally",
-				"they are brothers", "he owes her money",
-				"she distrusts him from now on", "make two people allies"},
+				"they are brothers", "he owes her money", "she distrusts him from now on",
+				"make two people allies", "make two persons friends or enemies", "tie one to another",
+				"they are married now", "who belongs to whom: note it", "connect two figures",
+			},
 			Title: "Relate two entities",
 			Doc: "Record how one entity is related to another: by a type such as ally of or parent of, with a tone and a strength. For the GM. " +
 				"Each type has a name for each side; use either. Two entities can have only one relationship of a type. Players do not see a secret relationship until it is revealed.",
@@ -33,8 +36,11 @@ func relationOps(d *deps) []*op.Operation {
 		}, relationshipCreate),
 		defineWrite(d, op.Spec{
 			Name: "relationship_delete",
-			Asked: []string{"they are no longer friends", "cut a tie between two people", "break up",
-				"they are no longer married", "their feud is over"},
+			Asked: []string{
+				"they are no longer friends", "cut a tie between two people", "break up",
+				"they are no longer married", "their feud is over", "they fell out", "end a tie",
+				"no longer allies",
+			},
 			Title:  "Delete a relationship",
 			Doc:    "Delete a relationship between two entities. For the GM.",
 			Effect: access.Destroy,
@@ -46,8 +52,11 @@ func relationOps(d *deps) []*op.Operation {
 		}, relationshipDelete),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "relationship_types",
-			Asked: []string{"which kinds of ties are there", "words for how people are connected", "possible bonds",
-				"which ties can we record"},
+			Asked: []string{
+				"which kinds of ties are there", "words for how people are connected", "possible bonds",
+				"which ties can we record", "ways in which people can be linked",
+				"words for kin, friends and foes", "list of bonds", "kinds of connections",
+			},
 			Title:    "List types of relationship",
 			Doc:      "List the types of relationship, each with its name from the other side.",
 			Route:    "GET /api/campaigns/{campaign_id}/relationship-types",
@@ -55,9 +64,11 @@ func relationOps(d *deps) []*op.Operation {
 		}, relationshipTypes),
 		defineWrite(d, op.Spec{
 			Name: "relationship_type_create",
-			Asked: []string{"a new kind of tie", "invent a word for how people are connected",
+			Asked: []string{
+				"a new kind of tie", "invent a word for how people are connected",
 				"add a bond such as owes money to", "there is no word yet for this tie",
-				"we need a new word for a tie"},
+				"we need a new word for a tie", "a kind of bond that is missing", "new word for kinship",
+			},
 			Title: "Add a type of relationship",
 			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the name in relationships that they can see.",
 			Route: "POST /api/campaigns/{campaign_id}/relationship-types", Status: 201,

@@ -17,15 +17,16 @@ func revealOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name: "reveal",
-			Asked: []string{"tell the table they have found out", "players now know it",
-				"let everybody learn a secret", "disclose, unveil or share with the group",
-				"the party discovers it",
-				"make known", "give the handout", "one player, and nobody else, learns of it",
-				"from now on they may see it", "let a single player in on it", "they come upon it",
-				"show it to them",
+			Asked: []string{
+				"tell the table they have found out", "players now know it", "let everybody learn a secret",
+				"disclose, unveil or share with the group", "the party discovers it", "make known",
+				"give the handout", "one player, and nobody else, learns of it", "from now on they may see it",
+				"let a single player in on it", "they come upon it", "show it to them",
 				"tell the table that they know of it now", "one of them learns about something",
-				"let the group in on it", "he, and nobody else, finds out",
-				"hand out the clue"},
+				"let the group in on it", "he, and nobody else, finds out", "hand out the clue",
+				"the party learns of it", "uncover a secret", "let players see", "share a clue",
+				"spill the beans to one of them",
+			},
 			Title: "Reveal to players",
 			Doc: "Let players know of entities, secret attributes, relationships or timeline events: all players, or named ones. For the GM. " +
 				"Only the current version is revealed; older versions stay hidden. With session_id it counts as learnt in that session.",
@@ -41,10 +42,12 @@ func revealOps(d *deps) []*op.Operation {
 		}),
 		defineWrite(d, op.Spec{
 			Name: "unreveal",
-			Asked: []string{"take it back, they should not know", "hide from players again",
-				"forget that they found out", "make secret again", "they should not know any more",
-				"it was too early, conceal it",
-				"hide it once more"},
+			Asked: []string{
+				"take it back, they should not know", "hide from players again", "forget that they found out",
+				"make secret again", "they should not know any more", "it was too early, conceal it",
+				"hide it once more", "hide it again", "take a clue back", "I told them too soon",
+				"make them forget", "players should not know it any more",
+			},
 			Title: "Revoke a revelation",
 			Doc: "Hide revealed objects again, from all players or from named ones. For the GM. " +
 				"Players may remember the texts that they read in the meantime.",

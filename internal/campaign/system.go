@@ -35,9 +35,12 @@ func systemSchema(code string) (json.RawMessage, error) {
 func systemOps(*deps) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
 		Name: "system_get",
-		Asked: []string{"goes on a character sheet", "form for an investigator", "stats of the rules",
-			"fields of a hero in this rule book",
-			"which attributes does an investigator have", "on the sheet of a hero"},
+		Asked: []string{
+			"goes on a character sheet", "form for an investigator", "stats of the rules",
+			"fields of a hero in this rule book", "which attributes does an investigator have",
+			"on the sheet of a hero", "character sheet of a rule book", "fields of an investigator",
+			"attributes by game system", "which blanks has the sheet",
+		},
 		Title:    "Read a game system",
 		Doc:      "Get the JSON Schema of a game system's character sheet, before you fill in the attributes of a person.",
 		Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,

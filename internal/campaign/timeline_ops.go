@@ -14,12 +14,14 @@ func timelineOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name: "timeline_query",
-			Asked: []string{"happened when", "chronology of a year", "order of past happenings",
-				"dates of the story", "before and after the murder", "on which day was it", "when did it happen",
-				"in which year", "happened in between", "came first",
-				"in which year did it take place", "the date of a happening",
-				"happened that winter", "list of happenings by date",
-				"how long ago was that"},
+			Asked: []string{
+				"happened when", "chronology of a year", "order of past happenings", "dates of the story",
+				"before and after the murder", "on which day was it", "when did it happen", "in which year",
+				"happened in between", "came first", "in which year did it take place",
+				"the date of a happening", "happened that winter", "list of happenings by date",
+				"how long ago was that", "chronicle between two years", "order of events", "which day was that",
+				"past of a thing",
+			},
 			Title: "Query the timeline",
 			Doc: "List the events of a period or of one entity, earliest first. Dates are in the campaign's calendar, with different precision: " +
 				"an event dated 1926 is found in any part of that year. Events without a date come last, and only if no period is given.",
@@ -31,11 +33,14 @@ func timelineOps(d *deps) []*op.Operation {
 		}, timelineQuery),
 		defineWrite(d, op.Spec{
 			Name: "timeline_add",
-			Asked: []string{"write down that something happened on a day", "record a happening with its date",
+			Asked: []string{
+				"write down that something happened on a day", "record a happening with its date",
 				"enter into the chronicle", "put on the calendar", "on that day something happened, note it",
-				"add a date",
-				"note in the chronicle", "on that date this took place, secretly",
-				"add a happening to our history", "enter a date that the table does not know"},
+				"add a date", "note in the chronicle", "on that date this took place, secretly",
+				"add a happening to our history", "enter a date that the table does not know",
+				"write a date into the chronicle", "record a happening", "add to the history of the story",
+				"on this day something happens",
+			},
 			Title: "Add to the timeline",
 			Doc: "Record an event with its date, in the form of the campaign's calendar, and the precision of the date. For the GM. " +
 				"Players do not see it until it is revealed, unless is_player_known is set.",
@@ -47,8 +52,11 @@ func timelineOps(d *deps) []*op.Operation {
 		}, timelineAdd),
 		defineWrite(d, op.Spec{
 			Name: "timeline_update",
-			Asked: []string{"wrong date of a happening", "correct the chronicle", "move a happening to another day",
-				"the date in the chronicle is wrong"},
+			Asked: []string{
+				"wrong date of a happening", "correct the chronicle", "move a happening to another day",
+				"the date in the chronicle is wrong", "shift an event", "another date for it",
+				"put a date right",
+			},
 			Title: "Correct the timeline",
 			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Change its audience with reveal and unreveal.",
 			Route: "PATCH /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
@@ -59,8 +67,10 @@ func timelineOps(d *deps) []*op.Operation {
 		}, timelineUpdate),
 		defineWrite(d, op.Spec{
 			Name: "timeline_delete",
-			Asked: []string{"strike a happening from the chronicle", "it never happened",
-				"take a date out of the chronicle"},
+			Asked: []string{
+				"strike a happening from the chronicle", "it never happened", "take a date out of the chronicle",
+				"remove an event from the history", "erase a date",
+			},
 			Title:  "Delete from the timeline",
 			Doc:    "Move an event of the timeline to the trash. For the GM.",
 			Effect: access.Destroy,

@@ -34,6 +34,8 @@ type pageFound struct {
 func (f *Front) askOp() *op.Operation {
 	return define(op.Spec{
 		Name: "ask_canon", Title: "What the canon says", Effect: access.Read,
+		Asked: []string{"is it true that", "how much does it cost", "how old is she", "which law or custom forbids it",
+			"who founded, owns or guards it", "where is that written", "why did it happen"},
 		Doc: "Check whether a statement is true in this world, or get the answer to a question of fact, before " +
 			"you say it: " +
 			"who, what, why, how many, how much, how old, how far, what it costs, what a law, custom or legend " +

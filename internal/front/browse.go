@@ -64,12 +64,12 @@ const rowLimit = 40
 func (f *Front) browseOp() *op.Operation {
 	return define(op.Spec{
 		Name: "browse", Title: "Look around", Effect: access.Read, Target: "name",
-		Doc: "See what lies around a name: the subpages, parts and chapters below it, links to and from it, which " +
-			"pages point " +
-			"to or mention it, neighbouring places, the routes and distances between them, " +
+		Asked: []string{"which pages mention it", "family, friends and enemies of somebody", "in which year was that",
+			"pages below this one", "overview of the whole world", "neighbouring places", "before or after that event"},
+		Doc: "See the surroundings of a name: the subpages, parts and chapters below it, links to and from it, which " +
+			"pages point to or mention it, neighbouring places, the routes and distances between them, " +
 			"family, friends, enemies and other ties of somebody, and a chronology: when something happened, in " +
-			"which year, " +
-			"before or after what. " +
+			"which year, before or after which event. " +
 			"Without a name: an overview of the whole world, its biggest pages and their kinds.",
 		Examples: []op.Example{{Title: "A place and its surroundings", Input: `{"name": "Rent Quay"}`},
 			{Title: "All events", Input: `{"view": "timeline"}`}},

@@ -153,7 +153,25 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 		return out, nil
 	}
 	out.Result = o.Shown(a)
+	if note := noteDryRun(o, input); note != "" {
+		out.Result = append([]byte(`{"note":`+note+`,`), bytes.TrimPrefix(out.Result, []byte(`{`))...)
+	}
 	return out, nil
+}
+
+// noteDryRun returns, as JSON, a note with the call that makes a change which an operation has only shown,
+// because it does so unless told otherwise; "" if it has made the change, or was told to show it.
+func noteDryRun(o *op.Operation, input json.RawMessage) string {
+	dry := o.In.Properties["dry_run"]
+	var given args
+	if dry == nil || string(dry.Default) != "true" || json.Unmarshal(input, &given) != nil ||
+		given["dry_run"] != nil {
+		return ""
+	}
+	given["dry_run"] = false
+	call, _ := json.Marshal(nextCall{changeTool, args{"operation": o.Name, "arguments": given}}) // JSON values only
+	note, _ := json.Marshal("Shown, and not yet made. The call that makes the change: " + string(call))
+	return string(note)
 }
 
 // inputOf returns the input of an operation that is called with arguments: names of cards become ids.

@@ -18,10 +18,12 @@ import (
 // catalogue holds the words of operations. The zero value is ready for use.
 type catalogue struct{ entries sync.Map } // *op.Operation -> *entry
 
-// entry holds the words of an operation's texts, and the phrases that tell what it is for.
+// entry holds the words of an operation's texts, the phrases that tell what it is for, and the direction
+// of the sum of their vectors.
 type entry struct {
 	words   []word
 	phrases []phrase
+	center  meaning.Vector
 }
 
 // word is a word of an operation. Its weight depends on the text that it is in.
@@ -40,7 +42,7 @@ type phrase struct {
 // hit is an operation that a search has found.
 type hit struct {
 	o     *op.Operation
-	asked string // the phrase of Spec.Asked that is nearest to the words; "" if another text is nearer
+	asked string // the phrases of Spec.Asked that are nearest to the words, nearest first
 	score float64
 	known float64 // the share of the asked words that the operation has or is near to, by their rarity
 	close float64 // closeness of the phrase that is nearest in meaning
@@ -49,7 +51,8 @@ type hit struct {
 // The parts of a score. lengthPart is the part of a word's score that depends on the number of words
 // of an operation, as b of BM25: a long description shares words by chance. The best operation by
 // words has the score 1 for them. The second nearest phrase counts by secondPart. synonymPart is how
-// near a word is that WordNet gives for an asked one; of word vectors, angles with a cosine below
+// near a word is that WordNet gives for an asked one, kinPart that of a word that it relates to it more loosely;
+// of word vectors, angles with a cosine below
 // minCosine tell nothing. Tuned on half of the phrases of all operations, each left out of the
 // catalogue while it was asked for.
 const (
@@ -59,6 +62,8 @@ const (
 	phrasePart  = 1.6
 	meaningPart = 0.8
 	secondPart  = 0.3
+	centerPart  = 3
+	kinPart     = 0.7
 	readPart    = 0.15 // for an operation that reads and a question, and for another and an order
 )
 
@@ -94,21 +99,15 @@ func (k *catalogue) rank(all []*op.Operation, text string) []hit {
 	for i := range hits {
 		h := &hits[i]
 		h.score = byWords[i] / max(best, 1)
-		nearest, second := 0.0, 0.0
-		for _, p := range entries[i].phrases {
+		fits := make([]float64, len(entries[i].phrases))
+		for j, p := range entries[i].phrases {
 			closeness := max(float64(q.vector.Dot(p.vector)), 0)
 			h.close = max(h.close, closeness)
-			fit := phrasePart*q.overlap(p.words, rarity) + meaningPart*closeness
-			if fit <= nearest {
-				second = max(second, fit)
-				continue
-			}
-			nearest, second, h.asked = fit, nearest, ""
-			if slices.Contains(h.o.Asked, p.text) {
-				h.asked = p.text
-			}
+			fits[j] = phrasePart*q.overlap(p.words, rarity) + meaningPart*closeness
 		}
-		h.score += nearest + secondPart*second
+		h.asked = nearestPhrases(h.o, entries[i].phrases, fits)
+		slices.SortFunc(fits, func(a, b float64) int { return cmp.Compare(b, a) })
+		h.score += fits[0] + secondPart*fits[1] + centerPart*max(float64(q.vector.Dot(entries[i].center)), 0)
 		if (h.o.Effect == access.Read) == question {
 			h.score += readPart
 		}
@@ -121,27 +120,63 @@ func (k *catalogue) rank(all []*op.Operation, text string) []hit {
 	return hits
 }
 
+// askedPhrases is the number of ways to ask for an operation that an answer gives at most; each fits at
+// least askedShare as well as the best one.
+const (
+	askedPhrases = 3
+	askedShare   = 0.5
+)
+
+// nearestPhrases returns the ways to ask for an operation that fit a text best.
+func nearestPhrases(o *op.Operation, phrases []phrase, fits []float64) string {
+	order := make([]int, 0, len(phrases))
+	for i, p := range phrases {
+		if fits[i] > 0 && slices.Contains(o.Asked, p.text) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fits[b], fits[a]) })
+	order = order[:min(len(order), askedPhrases)]
+	order = slicesx.Filter(order, func(i int) bool { return fits[i] >= askedShare*fits[order[0]] })
+	return strings.Join(slicesx.Map(order, func(i int) string { return phrases[i].text }), "; ")
+}
+
 // query is a text that operations are compared with.
 type query struct {
-	words    []word // their weight is their rarity
-	synonyms []map[string]bool
-	vector   meaning.Vector
-	near     []map[string]float64 // nearness of each word to words of operations, as far as it was computed
+	words  []word // their weight is their rarity
+	kin    []map[string]float64
+	vector meaning.Vector
+	near   []map[string]float64 // nearness of each word to words of operations, as far as it was computed
 }
 
 func newQuery(text string, rarity func(stem string) float64) *query {
 	q := &query{words: wordsOf(text, 1), vector: meaning.VectorOf(text, nil)}
 	for i, w := range q.words {
 		q.words[i].weight = rarity(w.stem)
-		synonyms := map[string]bool{}
-		for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
-			for _, near := range meaning.Synonyms(w.text, part) {
-				synonyms[stem.Of("en", near)] = true
-			}
-		}
-		q.synonyms, q.near = append(q.synonyms, synonyms), append(q.near, map[string]float64{})
+		q.kin, q.near = append(q.kin, kinOf(w.text)), append(q.near, map[string]float64{})
 	}
 	return q
+}
+
+// kinOf returns the stems of words that WordNet relates to a word, and how nearly.
+func kinOf(word string) map[string]float64 {
+	kin := map[string]float64{}
+	add := func(near string, weight float64) {
+		s := stem.Of("en", near)
+		kin[s] = max(kin[s], weight)
+	}
+	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
+		for _, near := range meaning.Synonyms(word, part) {
+			add(near, synonymPart)
+		}
+		for _, near := range meaning.Derived(meaning.Lemma(word, part)) {
+			add(near, kinPart)
+		}
+	}
+	for _, near := range meaning.Relatives(word) {
+		add(near.Word, kinPart*near.Weight)
+	}
+	return kin
 }
 
 // nearness returns how near the word i is to a word of an operation: 1 for forms of the same word.
@@ -152,10 +187,7 @@ func (q *query) nearness(i int, w *word) float64 {
 	if n, ok := q.near[i][w.text]; ok {
 		return n
 	}
-	n := max(0, (float64(q.words[i].vector.Dot(w.vector))-minCosine)/(1-minCosine))
-	if q.synonyms[i][w.stem] {
-		n = max(n, synonymPart)
-	}
+	n := max(q.kin[i][w.stem], (float64(q.words[i].vector.Dot(w.vector))-minCosine)/(1-minCosine))
 	q.near[i][w.text] = n
 	return n
 }
@@ -245,8 +277,15 @@ func (k *catalogue) entryOf(o *op.Operation) *entry {
 		add(name, 1)
 		add(o.In.Properties[name].Description, 0.5)
 	}
+	e.center = centerOf(e.phrases)
 	k.entries.Store(o, e)
 	return e
+}
+
+// centerOf returns the direction of the sum of the phrases' vectors.
+func centerOf(phrases []phrase) meaning.Vector {
+	texts := slicesx.Map(phrases, func(p phrase) string { return p.text })
+	return meaning.VectorOf(strings.Join(texts, ". "), nil)
 }
 
 // wordsOf returns the words of a text that carry meaning, each once.

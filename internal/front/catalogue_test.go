@@ -1,6 +1,7 @@
 package front
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -34,6 +35,18 @@ func TestOperationsAreFoundByWaysToAsk(t *testing.T) {
 	}
 	if hits := new(catalogue).rank(all, "contents of the bin"); hits[0].asked != "contents of the bin" {
 		t.Errorf("the way to ask is %q", hits[0].asked)
+	}
+}
+
+func TestQuestsAreReadFromTheWordsOfPeople(t *testing.T) {
+	t.Parallel()
+	got := questSpec(args{"title": "A bell", "text": "It is gone.", "where": "Quay", "reward": "a coin",
+		"objectives": []any{"Find it.", map[string]any{"id": "ring", "text": "Ring it."}}})
+	want := map[string]any{"title": "A bell", "hook": "It is gone.", "rewards": []any{"a coin"}, "objectives": []any{
+		map[string]any{"id": "1", "text": "Find it.", "locationId": "Quay"},
+		map[string]any{"id": "ring", "text": "Ring it.", "locationId": "Quay"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the quest is %v, want %v", got, want)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 type contextIn struct {
 	Place    string `json:"place,omitzero" maxlen:"1020" jsonschema:"Name of a place; by default where new players begin."`
-	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"Instead: name of a player, for what is around it."`
+	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"Instead: name of a player, for its surroundings."`
 	MaxChars int    `json:"max_chars,omitzero" default:"1500" min:"100" max:"8000" jsonschema:"Longest description."`
 }
 
@@ -48,6 +48,7 @@ type exit struct {
 func (f *Front) contextOp() *op.Operation {
 	return define(op.Spec{
 		Name: "context", Title: "The scene for a narrator", Effect: access.Read,
+		Asked: []string{"describe this place to the players", "which exits are there", "where is a player now", "weather and light here"},
 		Doc: "Get all that a narrator needs to describe a scene: what a place looks, sounds and smells like, its " +
 			"weather, light and " +
 			"mood (rain, fog, wind, warm or cold, day or night), the exits, doors and ways out and where they lead, " +

@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"strconv"
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
@@ -11,6 +12,7 @@ import (
 var (
 	cardNames    = []string{"name", "page", "card", "subject", "title"}
 	placeNames   = []string{"locationId", "place", "where", "location", "at", "subject"}
+	questPlaces  = []string{"locationId", "place", "where", "location"}
 	textNames    = []string{"text", "append", "draftText", "line", "words", "sentence", "says", "content"}
 	speakerNames = []string{"npcId", "speaker", "npc", "who", "character", "from", "subject"}
 	playerNames  = []string{"playerId", "player", "to", "listener", "hero", "whom"}
@@ -80,13 +82,45 @@ func (f *Front) payload(ctx context.Context, c *op.Call, kind string, d args) (a
 		d.rename([]string{"draftText", "text", "line", "words", "sentence", "says", "content"})
 	case "quest":
 		if d["seedSpec"] == nil {
-			return args{"seedSpec": map[string]any(d)}, nil
+			return args{"seedSpec": questSpec(d)}, nil
 		}
 	case "action":
 		d.rename(playerNames)
 		return f.actionPayload(ctx, c, d)
 	}
 	return d, nil
+}
+
+// questSpec returns a quest from details in the words of people: objectives may be sentences, and a place is that
+// of the objectives.
+func questSpec(d args) map[string]any {
+	d.rename([]string{"hook", "text", "story", "description"})
+	d.rename([]string{"giverId", "giver", "from", "npcId", "npc", "who"})
+	place, hasPlace := firstOf(d, questPlaces)
+	for _, name := range questPlaces {
+		delete(d, name)
+	}
+	if goal, ok := d["objectives"].(string); ok {
+		d["objectives"] = []any{goal}
+	}
+	goals, _ := d["objectives"].([]any)
+	for i, g := range goals {
+		goal, ok := g.(map[string]any)
+		if text, isText := g.(string); isText {
+			goal, ok = map[string]any{"id": strconv.Itoa(i + 1), "text": text}, true
+		}
+		if ok && hasPlace && goal["locationId"] == nil {
+			goal["locationId"] = place
+		}
+		if ok {
+			goals[i] = goal
+		}
+	}
+	if reward, ok := firstOf(d, []string{"reward", "rewards"}); ok {
+		delete(d, "reward")
+		d["rewards"] = []any{reward}
+	}
+	return d
 }
 
 // changePayload makes the operation of a change from the name of a card and its new text.

@@ -27,8 +27,8 @@ type findOut struct {
 
 type operationFound struct {
 	Operation string   `json:"operation"`
-	Does      string   `json:"does"`
-	AskedAs   string   `json:"asked_as,omitzero" jsonschema:"A way to ask for it that is near to the words."`
+	Does      string   `json:"does,omitzero"`
+	AskedAs   string   `json:"asked_as,omitzero" jsonschema:"Ways to ask for it that are near to the words."`
 	CallBy    string   `json:"call_by"`
 	Takes     []string `json:"takes,omitempty" jsonschema:"Its arguments; * marks required ones."`
 	Example   string   `json:"example,omitzero"`
@@ -64,15 +64,17 @@ func (f *Front) findOp() *op.Operation {
 
 func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err error) {
 	caller := c.Grant.Caller()
-	all := f.reachable(caller)
-	found := f.words.rank(all, in.Words)
+	found := f.words.rank(slices.Concat(f.reachable(caller), f.listed(caller)), in.Words)
 	if isQuestion(in.Words) {
 		found = slicesx.Filter(found, func(h hit) bool { return h.known >= minKnown })
 	}
 	found = found[:min(len(found), in.Limit)]
 	out.Operations = []operationFound{}
 	for _, h := range found {
-		d := describe(h.o, caller)
+		d := operationFound{Operation: h.o.Name, CallBy: h.o.Name + " itself, a tool of this list"}
+		if !slices.Contains(h.o.Surfaces, Surface) {
+			d = describe(h.o, caller)
+		}
 		d.AskedAs = h.asked
 		out.Operations = append(out.Operations, d)
 	}
@@ -97,6 +99,13 @@ func (f *Front) reachable(c access.Caller) []*op.Operation {
 	}
 	return slices.DeleteFunc(slices.Clone(f.engine.Operations(c, "")), func(o *op.Operation) bool {
 		return o.NoTool && !o.ByDoor || o.Unlisted || o.AliasOf != "" || slices.Contains(o.Surfaces, Surface)
+	})
+}
+
+// listed returns the tools of the set itself, without the doors.
+func (f *Front) listed(c access.Caller) []*op.Operation {
+	return slices.DeleteFunc(slices.Clone(f.engine.Operations(c, Surface)), func(o *op.Operation) bool {
+		return slices.Contains([]string{callTool, changeTool, openTool, findTool}, o.Name)
 	})
 }
 

@@ -212,6 +212,45 @@ func TestFindOperation(t *testing.T) {
 }
 
 // A key's binding limits calls, also those through the doors.
+// An operation that only shows a change unless told otherwise gives the call that makes it.
+func TestShownChangesGiveTheCallThatMakesThem(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleGM, nil)
+	out := s.ask(c, "change_by_operation", `{"operation": "replace_everywhere", "arguments": {"find": "Wet", "replace": "Dry"}}`)
+	note, _ := out["result"].(map[string]any)["note"].(string)
+	_, call, ok := strings.Cut(note, "The call that makes the change: ")
+	var next struct {
+		Tool      string
+		Arguments json.RawMessage
+	}
+	if !ok || json.Unmarshal([]byte(call), &next) != nil {
+		t.Fatalf("the note is %q", note)
+	}
+	made := s.ask(c, next.Tool, string(next.Arguments))
+	if made["result"].(map[string]any)["note"] != nil {
+		t.Errorf("the change is made, and still a call is given: %v", made)
+	}
+	if got := fmt.Sprint(s.ask(c, "fetch", `{"id": "Quay"}`)); !strings.Contains(got, "Dry stones") {
+		t.Errorf("after the call the page is %s", got)
+	}
+	asked := s.ask(c, "change_by_operation",
+		`{"operation": "replace_everywhere", "arguments": {"find": "Dry", "replace": "Wet", "dry_run": true}}`)
+	if asked["result"].(map[string]any)["note"] != nil {
+		t.Errorf("a dry run that was asked for gives a call: %v", asked)
+	}
+}
+
+// The search for operations names a tool of the set where that fits best.
+func TestFindOperationNamesToolsOfTheSet(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	out := s.ask(s.with(access.RoleUser, nil), "find_operation", `{"words": "throw some dice", "limit": 1}`)
+	if got := fmt.Sprint(out["operations"]); !strings.Contains(got, "call_by:roll itself") {
+		t.Errorf("found are %s", got)
+	}
+}
+
 func TestBindingsLimitTheDoors(t *testing.T) {
 	t.Parallel()
 	s := open(t)

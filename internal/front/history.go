@@ -10,7 +10,7 @@ import (
 type historyIn struct {
 	Name    string `json:"name,omitzero" maxlen:"1020" jsonschema:"Card; without it, the latest changes of the world."`
 	Version int    `json:"version,omitzero" min:"1" jsonschema:"Read the card as it was at this version."`
-	Compare int    `json:"compare,omitzero" min:"1" jsonschema:"Show what changed from this version to version, or to now."`
+	Compare int    `json:"compare,omitzero" min:"1" jsonschema:"Show changes from this version to version, or to now."`
 	Since   string `json:"since,omitzero" maxlen:"40" jsonschema:"Without name: changes from this time or date on."`
 	Offset  int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries, or characters of a text, to skip."`
 }
@@ -54,9 +54,10 @@ const textLimit = 8000
 func (f *Front) historyOp() *op.Operation {
 	return define(op.Spec{
 		Name: "history", Title: "What changed", Effect: access.Read, Target: "name",
+		Asked: []string{"who edited this page last", "latest edits", "difference between two versions", "how was it worded before"},
 		Doc: "See who wrote, edited or last touched a page and when, how often it was changed, read an older " +
 			"revision, its " +
-			"first or former wording, or show the difference between two: what was added, removed or altered. " +
+			"first or former wording, or show the difference between two: words added, removed or altered. " +
 			"Without a name: the latest edits of the whole world, today, yesterday or this week, and by whom, " +
 			"with the ids " +
 			"that undo_change takes.",

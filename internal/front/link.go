@@ -36,6 +36,7 @@ type suggestion struct {
 func (f *Front) linkOp() *op.Operation {
 	return define(op.Spec{
 		Name: "link", Title: "Connect two things", Effect: access.Write, Target: "from",
+		Asked: []string{"make names in a text clickable", "they are allies from now on", "refer from one page to another"},
 		Doc: "Connect one thing of the world with another: how two people or factions are related (ally, enemy, " +
 			"kin, married, " +
 			"owes, works for, hates), or a reference, a cross-reference in a page's text. " +

@@ -28,6 +28,7 @@ type uploadOut struct {
 func (f *Front) uploadOp() *op.Operation {
 	return define(op.Spec{
 		Name: "upload", Title: "Add a file or picture", Effect: access.Write, Target: "name",
+		Asked: []string{"put a picture on a page", "keep a document", "attach a map"},
 		Doc: "Attach, store or keep a picture, photo, portrait, map, sound, document or other file of at most 25 " +
 			"MiB on a new or " +
 			"existing page; other pages can show it.",

@@ -26,7 +26,7 @@ type writeIn struct {
 	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
 	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of a whole card, from call_operation get_card with full."`
-	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
+	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show the change."`
 }
 
 type writeOut struct {
@@ -44,6 +44,7 @@ type writeOut struct {
 func (f *Front) writeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
+		Asked: []string{"add a sentence to a page", "write a new page", "put a label on a page", "replace words of a page"},
 		Doc: "Create a page, such as a character, place, item, rule or note, or edit one and leave the rest as it " +
 			"is: " +
 			"add or append a sentence or paragraph at the end, write it down, correct, fix or replace words, " +

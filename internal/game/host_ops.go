@@ -46,12 +46,15 @@ func (s *Service) createGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201,
 		Effect: access.Write, ByDoor: true,
-		Asked: []string{"open a table for a hidden roles party game",
+		Asked: []string{
+			"open a table for a hidden roles party game",
 			"new round of a social deduction game with computer players", "set up a match",
 			"start a round with bots", "lay out seats", "lay the table for a hidden-roles diversion",
-			"six computer participants",
-			"set up a round of the party game with robots", "let the computer fill the chairs",
-			"I want to play the game of the hidden traitor"},
+			"six computer participants", "set up a round of the party game with robots",
+			"let the computer fill the chairs", "I want to play the game of the hidden traitor",
+			"open a round of the social game", "set up hidden roles", "new match with computers",
+			"start a lobby", "lay out a game of deception",
+		},
 		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you " +
 			"can start it, advance it manually, remove players and reissue seats. " +
 			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the " +
@@ -214,9 +217,11 @@ func (s *Service) startGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start",
 		Effect: access.Write, ByDoor: true,
-		Asked: []string{"deal the roles and begin", "close the lobby", "everybody is there, go",
-			"let the round begin",
-			"we are complete, begin", "off we go"},
+		Asked: []string{
+			"deal the roles and begin", "close the lobby", "everybody is there, go", "let the round begin",
+			"we are complete, begin", "off we go", "begin the match", "deal the parts", "the lobby is full, go",
+			"let it begin",
+		},
 		Audience: "play",
 		Doc: "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players " +
 			"have joined.",
@@ -272,10 +277,13 @@ func (s *Service) listGames() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "list_games", Title: "List your games", Route: "GET /api/games",
 		Effect: access.Read, ByDoor: true, Audience: "play",
-		Asked: []string{"which rounds do I host", "matches that are running", "tables open now",
+		Asked: []string{
+			"which rounds do I host", "matches that are running", "tables open now",
 			"how far is the round that I laid out", "how many sit there", "is there a round going on",
-			"which parties of the game are there", "how is my round doing",
-			"did the round begin"},
+			"which parties of the game are there", "how is my round doing", "did the round begin",
+			"running matches", "open rounds", "which games can I join", "state of the lobby",
+			"how many sit at the table",
+		},
 		Unwrap: "games",
 		Doc:    "List the games that you host in this world, or the game of your seat, newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {

@@ -42,10 +42,12 @@ type commandOut struct {
 func (s *Service) commandGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write,
-		Asked: []string{"next phase now", "throw a player out of the match", "say, vote or act in the match",
-			"move the match on", "move the round to its next part",
-			"end this phase", "kick somebody out of the round",
-			"cast my vote"},
+		Asked: []string{
+			"next phase now", "throw a player out of the match", "say, vote or act in the match",
+			"move the match on", "move the round to its next part", "end this phase",
+			"kick somebody out of the round", "cast my vote", "pause, stop or steer a match", "host decides",
+			"move the round on", "end the day early", "call off the match",
+		},
 		Audience: "play", ByDoor: true, Class: access.ClassCommand,
 		Doc: "Act in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, leave; as its host: advance, remove. " +
 			"A command that is not legal now is refused, with the legal ones.",
@@ -118,11 +120,12 @@ func (s *Service) getGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "get_game", Title: "See a game", Route: "GET /api/games/{id}",
 		Effect: access.Read, ByDoor: true, Audience: "play",
-		Asked: []string{"how does the match stand", "who is still in the round", "who sits at the table",
+		Asked: []string{
+			"how does the match stand", "who is still in the round", "who sits at the table",
 			"score of the match", "which day and phase", "going on in the round",
-			"which part of the day is it in the round",
-			"state of play", "who is at the table of a round",
-			"the phase"},
+			"which part of the day is it in the round", "state of play", "who is at the table of a round",
+			"the phase", "who has been voted out", "look at a round", "day or night in the game",
+		},
 		Doc:      "Get a game as your seat sees it: its public state, your own secrets, and your legal actions. A host without a seat sees the public state.",
 		Examples: []op.Example{{Title: "See", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in gameID) (view.Own, error) {
@@ -170,8 +173,11 @@ func (s *Service) replayGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay",
 		Effect: access.Read, ByDoor: true,
-		Asked: []string{"happened in a finished match", "who was the hidden AI", "moves of an ended round",
-			"tell me how the round went, secrets too", "who was it in the end"},
+		Asked: []string{
+			"happened in a finished match", "who was the hidden AI", "moves of an ended round",
+			"tell me how the round went, secrets too", "who was it in the end", "course of a finished match",
+			"how did it end", "secrets after the game",
+		},
 		Audience: "play",
 		Doc:      "Get all events of a finished game in order, including the secrets: for its players, its host, and game masters of its world.",
 		Examples: []op.Example{{Title: "From the beginning", Input: `{"id":"g-00112233aabbccdd"}`}},

@@ -32,13 +32,16 @@ func (s *Service) canonChange() *Kind {
 	return define(Kind{
 		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true,
 		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange",
-			Asked: []string{"ask for an edit that I may not make", "suggest a correction to the owner",
+			Asked: []string{
+				"ask for an edit that I may not make", "suggest a correction to the owner",
 				"please change this page", "hand in an alteration for review",
 				"somebody in charge should decide on my edit", "I would like a page to say something",
-				"addition to a page, for review",
-				"I suggest to alter a page", "somebody must approve my change",
+				"addition to a page, for review", "I suggest to alter a page", "somebody must approve my change",
 				"request an edit", "my wish for a page, for those in charge",
-				"put my correction before the owner"},
+				"put my correction before the owner", "suggest an edit of a page", "hand in a correction",
+				"a wish for the text of an article", "ask that a page be changed",
+				"submit an addition for review",
+			},
 			Title: "Propose a change to the canon", Surfaces: []string{"world"},
 			Doc: "Propose a write of the archive or the campaign instead of making it, for example because your key may not write. " +
 				"A person sees the exact change and decides; get-proposal shows the result.",

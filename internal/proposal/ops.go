@@ -102,29 +102,34 @@ func (s *Service) proposalOps() []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(access.Read, op.Spec{
 			Name: "get-proposal", Title: "Read a proposal", Route: "GET /api/proposals/{proposalId}", Target: "proposalId",
-			Asked: []string{"why was my suggestion refused", "became of I handed in", "verdict on my text",
+			Asked: []string{
+				"why was my suggestion refused", "became of I handed in", "verdict on my text",
 				"details of a waiting suggestion", "how was my suggestion judged", "which checks did it pass",
-				"happened to the text that I offered", "has my wish been granted",
-				"outcome of my suggestion", "was it accepted"},
+				"happened to the text that I offered", "has my wish been granted", "outcome of my suggestion",
+				"was it accepted", "fate of my suggestion", "look at one submission", "decision on my entry",
+			},
 			Doc:      "Read a proposal: the verdict of every gate, the exact change that it would make while it waits, and the decision. You see your own proposals and those that you may decide on.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), s.getProposal),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "list-proposals", Title: "List proposals", Route: "GET /api/proposals",
-			Asked: []string{"waits for a decision", "my suggestions and how they fared",
-				"offers still to be judged",
+			Asked: []string{
+				"waits for a decision", "my suggestions and how they fared", "offers still to be judged",
 				"everything handed in", "review queue", "still to be decided", "has anybody handed something in",
-				"how do my offers stand",
-				"have I offered so far", "which suggestions are open",
-				"there for me to decide on", "pending wishes"},
+				"how do my offers stand", "have I offered so far", "which suggestions are open",
+				"there for me to decide on", "pending wishes", "suggestions waiting for a verdict",
+				"all that I handed in", "open submissions", "who suggested something", "queue for review",
+			},
 			Doc:      "List the proposals that you may see, latest first: your own, and those that you may decide on.",
 			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
 		}), s.listProposals),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay",
-			Asked: []string{"judge a suggestion once more", "would it be decided alike again",
-				"check an old verdict",
-				"repeat the verdict", "was the decision right"},
+			Asked: []string{
+				"judge a suggestion once more", "would it be decided alike again", "check an old verdict",
+				"repeat the verdict", "was the decision right", "judge an old suggestion anew",
+				"check an earlier decision", "same verdict again",
+			},
 			Target:   "proposalId",
 			Doc:      "Render a proposal's prompt again, and judge it again on the world as it was then. The answer is that all is identical, or the first difference.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
@@ -133,9 +138,11 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve",
-			Asked: []string{"accept a suggestion", "say yes to handed in", "let it through", "agree to an offer",
-				"grant a wish", "wave it through",
-				"I agree with was offered"},
+			Asked: []string{
+				"accept a suggestion", "say yes to handed in", "let it through", "agree to an offer",
+				"grant a wish", "wave it through", "I agree with was offered", "say yes to a submission",
+				"let it in",
+			},
 			Target: "proposalId", Approver: true,
 			Doc: "Apply a waiting proposal, exactly as get-proposal shows it. Send the expectedHash of that answer. Needs a key that may approve and is not its author's. The change is made with its author's rights.",
 			Examples: []op.Example{{Title: "As it was shown", Input: example +
@@ -145,9 +152,11 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject",
-			Asked: []string{"turn a suggestion down", "say no to handed in", "decline an offer",
-				"refuse a wish", "do not let it in",
-				"that suggestion is no good"},
+			Asked: []string{
+				"turn a suggestion down", "say no to handed in", "decline an offer", "refuse a wish",
+				"do not let it in", "that suggestion is no good", "refuse a suggestion",
+				"say no to a submission", "turn it down", "decline an offer with a reason",
+			},
 			Target: "proposalId", Approver: true,
 			Doc: "Refuse a waiting proposal for good. Needs a key that may approve and is not its author's.",
 			Examples: []op.Example{{Title: "With a reason", Input: example +
@@ -160,11 +169,12 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw",
-			Asked: []string{"take back my suggestion", "I changed my mind about I handed in", "cancel my offer",
-				"I no longer want I offered",
-				"drop my suggestion, nobody needs to decide",
-				"I take my wish back", "never mind I offered",
-				"retract my text"},
+			Asked: []string{
+				"take back my suggestion", "I changed my mind about I handed in", "cancel my offer",
+				"I no longer want I offered", "drop my suggestion, nobody needs to decide",
+				"I take my wish back", "never mind I offered", "retract my text", "cancel my submission",
+				"I changed my mind about my offer", "recall it before it is decided",
+			},
 			Target:   "proposalId",
 			Doc:      "Take back your own proposal while it waits.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},

@@ -49,8 +49,11 @@ func (s *Service) suggestEncounter() *op.Operation {
 	return define(op.Spec{
 		Name: "suggest_encounter", Title: "Suggest or assess an encounter", Route: "POST /api/rules/suggest",
 		Effect: access.Read, MinRole: access.RoleGM,
-		Asked: []string{"which monsters for four heroes of level three", "is this fight too hard", "balance a battle",
-			"random encounter"},
+		Asked: []string{
+			"which monsters for four heroes of level three", "is this fight too hard", "balance a battle",
+			"random encounter", "opponents for a group", "fair fight for some heroes",
+			"how dangerous is this battle", "which beasts could they face", "foes of the right strength",
+		},
 		Doc: "Suggest monsters from the world's cards for a party and a danger, or assess given monsters, " +
 			"by experience thresholds. Advice: it starts nothing.",
 		Examples: []op.Example{{Title: "An easy fight", Input: `{"levels":[1],"danger":"easy"}`}},
@@ -183,7 +186,11 @@ func (s *Service) generateLoot() *op.Operation {
 	return define(op.Spec{
 		Name: "generate_loot", Title: "Generate loot", Route: "POST /api/rules/loot", Effect: access.Read,
 		MinRole: access.RoleGM,
-		Asked:   []string{"contents of the chest", "treasure of the dragon", "purses of the bandits", "reward for the fight"},
+		Asked: []string{
+			"contents of the chest", "treasure of the dragon", "purses of the bandits", "reward for the fight",
+			"gold and treasure", "reward after a battle", "hoard of a dragon", "what the enemies carried",
+			"coins in a purse", "plunder",
+		},
 		Doc: "Draw coins by level, and for a hoard also artifacts of the world by rarity. Advice: it writes " +
 			"no card.",
 		Examples: []op.Example{{Title: "A chest", Input: `{"level":6,"hoard":true}`}},

@@ -60,8 +60,11 @@ func (s *Service) buildCharacter() *op.Operation {
 	return define(op.Spec{
 		Name: "build_character", Title: "Build and check a character", Route: "POST /api/rules/character",
 		Effect: access.Read, NoWorld: true,
-		Asked: []string{"is the sheet legal", "make a hero of level three", "hit points and armor class of a paladin",
-			"level up an adventurer"},
+		Asked: []string{
+			"is the sheet legal", "make a hero of level three", "hit points and armor class of a paladin",
+			"level up an adventurer", "work out a hero", "is the character correct",
+			"numbers of a wizard of some level", "advance a hero", "make an adventurer by the book",
+		},
 		Doc: "Compute a fifth-edition character of one class from level 1 to 20, and check the sheet: scores, " +
 			"skills, training with armor, increases. It writes no card.",
 		Examples: []op.Example{{Title: "A fighter", Input: `{"name":"Guard","race":"Human","class":"Fighter",` +

@@ -36,7 +36,10 @@ type rollDiceOut struct {
 func (s *Service) rollDice() *op.Operation {
 	return define(op.Spec{
 		Name: "roll_dice", Title: "Roll dice that can be checked", Route: "POST /api/rules/roll", Effect: access.Read,
-		Asked: []string{"a throw that can be proved fair afterwards"},
+		Asked: []string{
+			"a throw that can be proved fair afterwards", "fair dice with proof",
+			"throw dice that others can check",
+		},
 		Doc: "Roll dice with a seed, so that everybody can check the result. docs/rules.md describes how dice " +
 			"follow from a seed.",
 		Examples: []op.Example{{Title: "Damage", Input: `{"dice":"2d6+3"}`},
@@ -76,8 +79,11 @@ type checkOut struct {
 func (s *Service) checkAbility() *op.Operation {
 	return define(op.Spec{
 		Name: "check_ability", Title: "Test an ability", Route: "POST /api/rules/check", Effect: access.Read,
-		Asked: []string{"does she manage to climb it", "test of skill against a difficulty", "saving throw",
-			"did the attempt work"},
+		Asked: []string{
+			"does she manage to climb it", "test of skill against a difficulty", "saving throw",
+			"did the attempt work", "does the attempt succeed", "sneak past a guard", "climb, swim or persuade",
+			"roll for a skill against a number", "did she make it", "test of strength or wits",
+		},
 		Doc: "Settle whether somebody succeeds in an uncertain act, by the world's system of rules: a d20 and a " +
 			"modifier against a difficulty class, or a share in a hundred.",
 		Examples: []op.Example{{Title: "Hide", Input: `{"skill":"stealth","modifier":5,"difficulty":15}`},
@@ -134,7 +140,10 @@ type restOut struct {
 func (s *Service) rest() *op.Operation {
 	return define(op.Spec{
 		Name: "rest", Title: "Rest", Route: "POST /api/rules/rest", Effect: access.Read,
-		Asked: []string{"camp for the night", "recover by sleeping", "spend hit dice"},
+		Asked: []string{
+			"camp for the night", "recover by sleeping", "spend hit dice", "sleep and heal", "a night in camp",
+			"short break to recover", "get spells back",
+		},
 		Doc: "Compute a character's hit points, hit dice, spell slots and exhaustion after a short or long " +
 			"rest. It changes no card.",
 		Examples: []op.Example{

@@ -132,8 +132,11 @@ func (s *Service) encounterAct() *op.Operation {
 	return define(op.Spec{
 		Name: "encounter_act", Title: "Act in an encounter", Route: "POST /api/rules/encounters/{id}/acts",
 		Effect: access.Write, Class: access.ClassCommand,
-		Asked: []string{"swing at the ogre", "end my turn in the fight", "run to another part of the battlefield",
-			"shoot at an enemy in combat"},
+		Asked: []string{
+			"swing at the ogre", "end my turn in the fight", "run to another part of the battlefield",
+			"shoot at an enemy in combat", "hit an enemy", "strike, dodge or flee", "take my turn",
+			"move in battle", "attack with a sword",
+		},
 		Doc: "Let a combatant act in an encounter: attack, cast, move, dash, dodge, help, hide, ready, react, " +
 			"disengage, stand up, stabilize, end the turn. An act that the rules do not allow is refused with " +
 			"the reason.",
@@ -157,7 +160,10 @@ func (s *Service) castSpell() *op.Operation {
 	return define(op.Spec{
 		Name: "cast_spell", Title: "Cast a spell in an encounter", Route: "POST /api/rules/encounters/{id}/spells",
 		Effect: access.Write, Class: access.ClassCommand,
-		Asked: []string{"use magic in a fight", "throw fire at them", "heal a companion with an incantation"},
+		Asked: []string{
+			"use magic in a fight", "throw fire at them", "heal a companion with an incantation",
+			"hurl a fireball", "bless a friend in battle", "magic against a foe",
+		},
 		Doc: "Cast a spell in an encounter: it checks range, slot, components and the casting time, rolls " +
 			"attacks and saving throws, and keeps concentration.",
 		Examples: []op.Example{{Title: "An area", Input: `{"id":"e-00112233aabbccdd","spell":"Fireball",` +

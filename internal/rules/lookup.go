@@ -32,8 +32,11 @@ type lookupOut struct {
 func (s *Service) lookUp() *op.Operation {
 	return define(op.Spec{
 		Name: "rules_lookup", Title: "Look up a rule", Route: "GET /api/rules/lookup", Effect: access.Read,
-		Asked: []string{"text of an incantation", "stat block of a creature", "how does being blinded work",
-			"effects of a status"},
+		Asked: []string{
+			"text of an incantation", "stat block of a creature", "how does being blinded work",
+			"effects of a status", "how does a rule work", "details of a monster or spell",
+			"effect of a condition", "numbers of a beast", "explain an incantation",
+		},
 		Doc: "Get a rule with its numbers from the world's cards: a monster, spell, item, condition, class or " +
 			"feature. " +
 			"The import srd brings those of the fifth edition (SRD 5.1, CC BY 4.0).",

@@ -46,7 +46,10 @@ func (s *Service) startEncounter() *op.Operation {
 	return define(op.Spec{
 		Name: "start_encounter", Title: "Start an encounter", Route: "POST /api/rules/encounters", Status: 201,
 		Effect: access.Write, MinRole: access.RoleGM,
-		Asked: []string{"begin a fight", "roll initiative", "monsters attack the group", "set up a battle"},
+		Asked: []string{
+			"begin a fight", "roll initiative", "monsters attack the group", "set up a battle",
+			"a fight breaks out", "battle begins", "enemies attack", "roll for who goes first",
+		},
 		Doc: "Begin a fight by the rules of the fifth edition: creatures from cards or numbers, on sides and in " +
 			"zones; it rolls initiative. " +
 			"The answer has a commitment to all dice; the seed that it commits to is shown at the end.",

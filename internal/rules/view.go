@@ -55,7 +55,10 @@ type encounterID struct {
 func (s *Service) getEncounter() *op.Operation {
 	return define(op.Spec{
 		Name: "get_encounter", Title: "See an encounter", Route: "GET /api/rules/encounters/{id}", Effect: access.Read,
-		Asked: []string{"how is the fight going", "whose turn is it in the battle", "who is still standing"},
+		Asked: []string{
+			"how is the fight going", "whose turn is it in the battle", "who is still standing",
+			"state of the battle", "who is wounded", "order of turns",
+		},
 		Doc: "Get an encounter: round, turn, combatants and the last events. A player sees numbers of the " +
 			"players' sides only.",
 		Examples: []op.Example{{Title: "See", Input: `{"id":"e-00112233aabbccdd"}`}},

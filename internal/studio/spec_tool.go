@@ -92,9 +92,12 @@ func (w *Work) Scene(ctx context.Context, id string) (*spec.Scene, error) {
 // sceneTools are the tools for scenes, which need no program.
 var sceneTools = []Tool{
 	{Name: "scene_spec", Version: "1.0.0", Title: "Design a scene", Destroys: neverDestroys,
-		Asked: []string{"design a scene part by part", "describe geometry exactly",
-			"lay out walls, towers, roofs and rooms",
-			"scene as a tree of named parts", "declare where each part stands"},
+		Asked: []string{
+			"design a scene part by part", "describe geometry exactly", "lay out walls, towers, roofs and rooms",
+			"scene as a tree of named parts", "declare where each part stands", "write down a building exactly",
+			"blueprint of walls and roofs", "house from measured parts", "set of rooms with doors and windows",
+			"sketch geometry in words",
+		},
 		Doc: "Check and store a scene in the language of scenes: a tree of named parts with exact measures, " +
 			"from boxes and walls with openings to houses, towers, bridges and things in rows, rings and scatters. " +
 			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y." +
@@ -112,27 +115,39 @@ var sceneTools = []Tool{
  "parts": {"keep": {"tower": {"radius": 3.5, "height": 14, "door": true, "slits": 3}, "material": "stone"},
   "barrels": {"prop": {"kind": "barrel"}, "at": [6, -3], "repeat": {"row": {"count": 3, "step": [1.2, 0]}}}}}}`}}},
 	{Name: "scene_edit", Version: "1.0.0", Title: "Change a designed scene", Destroys: neverDestroys,
-		Asked: []string{"add, move, set or delete a part of the design", "change one part of a designed scene",
-			"make the tower of the design higher"},
+		Asked: []string{
+			"add, move, set or delete a part of the design", "change one part of a designed scene",
+			"make the tower of the design higher", "move a wall of the design", "take a part out of the design",
+			"make a designed part larger",
+		},
 		Doc: "Change a stored scene by the paths of its parts: add, move, set, delete, replace. " +
 			"The result is a new stored scene with the list of changes.",
 		Examples: []Example{{"Higher, with a well", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1",
  "edits": [{"do": "set", "path": "keep", "value": {"tower": {"height": 18}}},
   {"do": "add", "path": "well", "value": {"prop": {"kind": "well"}, "at": [-6, -4]}}]}`}}},
 	{Name: "scene_diff", Version: "1.0.0", Title: "Compare designed scenes", Destroys: neverDestroys,
-		Asked: []string{"differences between two designs", "compare two versions of a designed scene"},
-		Doc:   "List the parts that were added, removed and changed between two stored scenes.",
+		Asked: []string{
+			"differences between two designs", "compare two versions of a designed scene",
+			"changes between two designs", "which parts differ",
+		},
+		Doc: "List the parts that were added, removed and changed between two stored scenes.",
 		Examples: []Example{{"Two versions", `{"from": "0190d0a0-0000-7000-8000-000000000000.1",
  "to": "0190d0a0-0000-7000-8000-000000000001.1"}`}}},
 	{Name: "scene_describe", Version: "1.0.0", Title: "Describe a designed scene", Destroys: neverDestroys,
-		Asked: []string{"look at a design in words", "map of a designed scene from above",
-			"what would each camera see", "count the parts of a design"},
+		Asked: []string{
+			"look at a design in words", "map of a designed scene from above", "what would each camera see",
+			"count the parts of a design", "tell me about the design", "list parts of a stored scene",
+			"what can be seen from a camera",
+		},
 		Doc: "Describe a stored scene: counts by noun, positions, sizes and neighbours of its things, " +
 			"a map from above, and the things that each camera sees.",
 		Examples: []Example{{"All", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1"}`}}},
 	{Name: "scene_check", Version: "1.0.0", Title: "Find faults of a designed scene", Destroys: neverDestroys,
-		Asked: []string{"faults of a design", "do parts overlap or float", "is a door blocked",
-			"can a marker be reached on foot"},
+		Asked: []string{
+			"faults of a design", "do parts overlap or float", "is a door blocked",
+			"can a marker be reached on foot", "does anything overlap", "mistakes in a design",
+			"things that hover in the air", "can one walk there",
+		},
 		Doc: "Find faults of a stored scene: things that intersect, float, are below the ground, " +
 			"block a door or stand in water, and markers that nobody can walk to.",
 		Examples: []Example{{"All", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1"}`}}},

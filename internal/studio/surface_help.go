@@ -56,12 +56,18 @@ type exampleOut struct {
 // clients refuse dots.
 func (s *Studio) helpOps() []*op.Operation {
 	list := op.Spec{Name: "mcp.list_commands", Title: "List commands",
-		Asked:    []string{"the studio do", "tools for modelling", "capabilities per program", "be modelled with"},
+		Asked: []string{
+			"the studio do", "tools for modelling", "capabilities per program", "be modelled with",
+			"abilities of the studio", "list of modelling commands",
+		},
 		Doc:      "List the studio's tools, their versions, and the programs that support each.",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools",
 		Examples: []op.Example{{Title: "All", Input: `{}`}}}
 	help := op.Spec{Name: "mcp.help", Title: "Explain a command",
-		Asked:    []string{"how is a studio tool used", "parameters of a modelling tool", "manual for a command"},
+		Asked: []string{
+			"how is a studio tool used", "parameters of a modelling tool", "manual for a command",
+			"how do I use a modelling command", "explain a studio tool",
+		},
 		Doc:      "Get a tool's definition: schemas, examples, policy, and its support in each program.",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
 		Route: "GET /api/studio/tools/{command_name}", Target: "command_name",

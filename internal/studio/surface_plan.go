@@ -78,7 +78,8 @@ func (s *Studio) planOps() []*op.Operation {
 			"If something is missing, it asks the person behind your client, or returns questions. A configured model may propose the plan; source names its author.", "POST /api/studio/plans",
 		"draft how a place would be modelled", "propose steps for a 3D build without doing them",
 		"how would you construct it", "outline the work", "sketch the steps",
-		"how would you model it, without doing so", "only a draft of the 3D work")
+		"how would you model it, without doing so", "only a draft of the 3D work",
+		"draft of how to build it", "sketch steps without doing them", "outline a build from a sentence", "propose how to model a place", "think it through first")
 	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
 	create.Examples = []op.Example{{Title: "A place",
 		Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
@@ -86,7 +87,8 @@ func (s *Studio) planOps() []*op.Operation {
 		"Check a plan against the tools' schemas, the policy and the budget, without storing or executing it.",
 		"POST /api/studio/plans/validate",
 		"is the draft sound", "would the steps be allowed", "check a draft before it is carried out",
-		"would this plan work", "test a plan of a build")
+		"would this plan work", "test a plan of a build",
+		"would the draft be accepted", "proofread a plan")
 	validate.MinRole = access.RoleGM
 	validate.Examples = []op.Example{{Title: "One call",
 		Input: `{"plan": {"name": "A cube", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "location": [0, 0, 1]}}]}}`}}
@@ -94,14 +96,16 @@ func (s *Studio) planOps() []*op.Operation {
 		"Execute a plan as one run: all of its calls or none. With dry_run it returns the changes.",
 		"POST /api/studio/plans/execute",
 		"carry out the draft", "do the planned steps", "go ahead and build it",
-		"now do was planned", "build according to the plan")
+		"now do was planned", "build according to the plan",
+		"carry the plan out", "now really build it", "do as drafted")
 	run.Effect, run.MinRole, run.Timeout, run.Interactive = access.Destroy, access.RoleGM, toolLimit, true
 	run.Destroys = planDestroys
 	run.Examples = []op.Example{{Title: "Rehearse",
 		Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
 	get := read("plan_get", "Show a plan", "Get a plan that was made, with its questions.",
 		"GET /api/studio/plans/{plan_id}",
-		"show the draft again", "steps that were drafted", "the plan from before", "we plan to build")
+		"show the draft again", "steps that were drafted", "the plan from before", "we plan to build",
+		"read the draft", "which steps did we plan", "questions of a plan")
 	get.Examples = []op.Example{{Title: "A plan", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000"}`}}
 	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate),
 		op.Define(run, s.planExecute), op.Define(get, s.planGet)}

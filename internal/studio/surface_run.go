@@ -111,39 +111,47 @@ func (s *Studio) runOps() []*op.Operation {
 		"List the authoring programs that can be used here, their tools, and the software to install for the others.",
 		"GET /api/studio/targets", `{}`,
 		"which 3D programs can be driven", "which 3D programs are there", "is Blender or Godot installed",
-		"connected software", "available engines")
+		"connected software", "available engines",
+		"programs for modelling that are ready", "can I use Blender here", "engines at hand")
 	cancel := read("cancel_run", "Cancel a run",
 		"Stop a run in progress; its target is restored.",
 		"POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`,
-		"stop the build", "abort a job that takes too long")
+		"stop the build", "abort a job that takes too long",
+		"halt a build", "it takes too long, stop")
 	cancel.Effect, cancel.MinRole, cancel.Idempotent = access.Write, access.RoleGM, true
 	undo := read("undo_run", "Undo a run",
 		"Undo the changes of a run to its target, the latest run first. Its artifacts and its record are kept.",
 		"POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`,
-		"take a build back", "scene as before the last build")
+		"take a build back", "scene as before the last build",
+		"revert a build", "remove the last made")
 	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
 	verify := read("verify_run", "Repeat and compare a run",
 		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`,
-		"does it come out the same again", "repeat a build and compare", "reproducible")
+		"does it come out the same again", "repeat a build and compare", "reproducible",
+		"same result twice", "check that a build repeats")
 	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Find runs: of a tool, in a state, or built from a card.",
 			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`,
 			"builds so far", "have we built so far", "earlier builds and whether they worked",
-			"jobs of the studio", "failed builds"), s.listRuns),
+			"jobs of the studio", "failed builds",
+			"former builds", "works of the studio", "did the builds succeed", "history of modelling", "made so far in 3D"), s.listRuns),
 		op.Define(read("get_run", "Show a run", "Get the full record of a run, or its progress.",
 			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`,
-			"how did a build go", "how far is the build", "progress of a job", "log of one build"), s.getRun),
+			"how did a build go", "how far is the build", "progress of a job", "log of one build",
+			"result of one build", "why did the build fail", "details of a job"), s.getRun),
 		op.Define(withRESTFile(read("get_artifact", "Get an artifact",
 			"Get a file that a run made. Over REST the answer is the file.",
 			"GET /api/studio/artifacts/{artifact_id}",
 			`{"artifact_id": "`+id+`.1"}`,
-			"get the file that was made", "download the finished model or picture")), s.getArtifact),
+			"get the file that was made", "download the finished model or picture",
+			"fetch the rendered picture", "the finished file")), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
 		op.Define(read("list_stale", "List outdated runs",
 			"List the runs that were built from a card that has changed since.", "GET /api/studio/stale", `{}`,
-			"models that no longer match their page", "models to build again", "outdated builds"),
+			"models that no longer match their page", "models to build again", "outdated builds",
+			"models whose page has changed", "old models", "which builds need renewal"),
 			s.listStale),
 	}
 }

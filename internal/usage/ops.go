@@ -13,10 +13,12 @@ import (
 func (r *Recorder) Operations(surface string) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
 		Name: "get-ai-usage", Title: "Costs and results of models", Surfaces: []string{surface}, Effect: access.Read,
-		Asked: []string{"the models cost", "money and tokens spent on AI", "how often was AI asked", "bill",
-			"been spent", "how much did the language models use",
-			"the AI cost", "expenses of models",
-			"how many tokens did we use", "how much did we pay since yesterday"},
+		Asked: []string{
+			"the models cost", "money and tokens spent on AI", "how often was AI asked", "bill", "been spent",
+			"how much did the language models use", "the AI cost", "expenses of models",
+			"how many tokens did we use", "how much did we pay since yesterday", "money spent on models",
+			"bill for the machines", "tokens used", "costs by day", "how expensive was the AI",
+		},
 		MinRole: access.RoleGM, NoTool: true, ByDoor: true,
 		Route: "GET /api/telemetry/ai-usage",
 		Doc: "Count the calls to models and moderation in a period, by purpose, model, hour or day: tokens, cost, " +

@@ -22,11 +22,14 @@ func (w *World) contextOperations() []*op.Operation {
 		healthOperation("health", "", "world-context-health"),
 		ContextTool(w, op.Spec{
 			Name: "get-location-context", Title: "Everything about a place",
-			Asked: []string{"describe where we are", "you see there", "who stands there", "scene at a spot",
-				"lies about", "who and there", "paint the scene",
-				"it like here", "I see, hear and smell",
-				"which people and things are at a place", "set the scene",
-				"look around at a spot", "where does everybody start"},
+			Asked: []string{
+				"describe where we are", "you see there", "who stands there", "scene at a spot", "lies about",
+				"who and there", "paint the scene", "it like here", "I see, hear and smell",
+				"which people and things are at a place", "set the scene", "look around at a spot",
+				"where does everybody start", "describe where I am",
+				"everything at a spot: people, things, doors", "look around a place", "scene around somebody",
+				"who and which things are here",
+			},
 			Doc: "Read a place for narration: its description, exits (the ways out) and where they lead, realms, mood, the people and " +
 				"things there, and recent events. " +
 				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null if there " +
@@ -38,11 +41,14 @@ func (w *World) contextOperations() []*op.Operation {
 		}, locationContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-player-context", Title: "Everything about a player",
-			Asked: []string{"a hero carry", "where is an adventurer and who is near",
+			Asked: []string{
+				"a hero carry", "where is an adventurer and who is near",
 				"possessions and surroundings of a character that somebody plays", "pockets, bag and belongings",
-				"somebody on them", "where does somebody stand right now",
-				"a hero got", "inventory",
-				"she holding", "where is the player at the moment"},
+				"somebody on them", "where does somebody stand right now", "a hero got", "inventory",
+				"she holding", "where is the player at the moment", "where is a hero now",
+				"belongings of an adventurer", "situation of one participant", "in whose company is she",
+				"which way does he face", "pockets of a hero",
+			},
 			Doc: "Read a player's place, the people and things there, its inventory, its clock and its recent events, " +
 				"before you narrate to that player. null if there is no such player.",
 			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
@@ -51,8 +57,12 @@ func (w *World) contextOperations() []*op.Operation {
 		}, playerContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-narration-context", Title: "All that a narration needs",
-			Asked: []string{"material for telling the next moment", "prepare a reply of a character",
-				"brief a storyteller within a budget"},
+			Asked: []string{
+				"material for telling the next moment", "prepare a reply of a character",
+				"brief a storyteller within a budget", "background for a paragraph of the tale",
+				"collect all that a narrator needs", "prepare to tell a scene",
+				"facts and mood for the next passage", "brief me before I narrate",
+			},
 			Doc: "Read, within a budget of tokens, the texts for a narration to a player or about a place: the place, time and " +
 				"mood, who and what is here with its attitude, ways out, the player's things, recent events, memories between " +
 				"a character and the player, linked lore, and what must not be claimed. null if a named card does not exist.",
@@ -62,12 +72,14 @@ func (w *World) contextOperations() []*op.Operation {
 		}, narrationContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-atmosphere", Title: "Weather, light and mood of a place",
-			Asked: []string{"is it raining", "rain or shine, bright or dim", "how does it feel outdoors",
+			Asked: []string{
+				"is it raining", "rain or shine, bright or dim", "how does it feel outdoors",
 				"sky, fog, wind and light", "mood of a spot", "do I need a coat", "is it dark or light there",
-				"how does it feel there",
-				"the weather", "fine or foul",
-				"sun, snow or storm", "temperature and light",
-				"time of day is it there", "how is the mood of a place"},
+				"how does it feel there", "the weather", "fine or foul", "sun, snow or storm",
+				"temperature and light", "time of day is it there", "how is the mood of a place",
+				"weather at a place", "is it cold, foggy or bright", "time of day and light",
+				"air, sounds and smells", "should I take an umbrella",
+			},
 			Doc: "Read how it is outdoors at a place: the weather, the light and the mood at a tick. A layer on the place takes precedence over one on " +
 				"its realms, and a small realm over a large one; " +
 				"without a layer they are clear, daylight and calm.",
@@ -77,12 +89,14 @@ func (w *World) contextOperations() []*op.Operation {
 		}, atmosphereOf),
 		ContextTool(w, op.Spec{
 			Name: "get-spatial-context", Title: "Places near a place",
-			Asked: []string{"nearby", "how do I get from here to there", "route or walk between places",
-				"within a few steps", "neighbouring spots", "shortest way", "I reach in two moves", "how far is it",
-				"places around", "by which way do I get there",
-				"close by", "map of the vicinity",
-				"places within two steps", "how many moves is it to there",
-				"directions from one place to another"},
+			Asked: []string{
+				"nearby", "how do I get from here to there", "route or walk between places",
+				"within a few steps", "neighbouring spots", "shortest way", "I reach in two moves",
+				"how far is it", "places around", "by which way do I get there", "close by",
+				"map of the vicinity", "places within two steps", "how many moves is it to there",
+				"directions from one place to another", "places nearby", "how far can one get",
+				"map of the surroundings", "neighbourhood within some steps", "within walking distance",
+			},
 			Doc: "Read the places that can be reached from a place by exits, to a depth of 1 to 5, each with the " +
 				"shortest path. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context",
@@ -91,10 +105,13 @@ func (w *World) contextOperations() []*op.Operation {
 		}, spatialContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-recent-events", Title: "Recent events",
-			Asked: []string{"just happened here", "a hero do lately", "latest happenings at a spot",
-				"who came and went", "has anybody turned up lately", "who passed through", "went on at a place",
-				"been going on at a spot", "somebody just do",
-				"anything new at a place", "who was here last"},
+			Asked: []string{
+				"just happened here", "a hero do lately", "latest happenings at a spot", "who came and went",
+				"has anybody turned up lately", "who passed through", "went on at a place",
+				"been going on at a spot", "somebody just do", "anything new at a place", "who was here last",
+				"latest happenings at a place", "news from the market", "did anything happen here",
+				"who came or went", "past hours at a spot",
+			},
 			Doc: "List the recent events at a place or of a player, latest first, each with a sentence that describes " +
 				"it. Empty if there is no such place or player.",
 			Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events",
@@ -104,8 +121,10 @@ func (w *World) contextOperations() []*op.Operation {
 		}, recentEventsOf),
 		ContextTool(w, op.Spec{
 			Name: "get-location", Title: "One place",
-			Asked: []string{"short description of a spot", "this site", "sort of place is it",
-				"kind of place is this", "describe the spot in a line"},
+			Asked: []string{
+				"short description of a spot", "this site", "sort of place is it", "kind of place is this",
+				"describe the spot in a line", "a place in brief", "what kind of spot", "labels of a place",
+			},
 			Doc: "Read the name, description and tags of a place. get-location-context gives more in one call. null if " +
 				"there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location",
@@ -114,10 +133,13 @@ func (w *World) contextOperations() []*op.Operation {
 		}, plainLocation),
 		ContextTool(w, op.Spec{
 			Name: "list-exits", Title: "Exits of a place",
-			Asked: []string{"ways out", "where can I go from here", "doors, gates, stairs and paths",
-				"which directions lead somewhere", "locked doors", "which ways lead out", "where do the ways lead",
-				"how do I leave", "where does the north door lead",
-				"which directions are open", "routes out of a place"},
+			Asked: []string{
+				"ways out", "where can I go from here", "doors, gates, stairs and paths",
+				"which directions lead somewhere", "locked doors", "which ways lead out",
+				"where do the ways lead", "how do I leave", "where does the north door lead",
+				"which directions are open", "routes out of a place", "doors and paths from here",
+				"roads out of town", "where can I go", "ways and their length",
+			},
 			Doc:      "List the exits of a place in the fixed order of directions. get-location-context gives more in one call.",
 			Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/exits", Meta: ToolID("World-listExits"),
 			Examples: []op.Example{{Title: "From where players begin", Input: `{}`}},

@@ -118,10 +118,17 @@ const foundPrior = 1.8
 // priorOf returns the factor of the operation at a place in an answer.
 func priorOf(at int) float64 { return 1 + (foundPrior-1)/float64(at+1) }
 
+// listedMark ends the row of a tool of the list.
+const listedMark = " itself, a tool of this list"
+
+// shownOnly is a note of an answer that has only shown a change, with the call that makes it.
+var shownOnly = regexp.MustCompile(`The call that makes the change: (\{.*\})`)
+
 // takenStart is the start of an argument in a list on one line.
 var takenStart = regexp.MustCompile(`\w+\*? \(`)
 
-// foundOffers reads the answer of find_operation, whose operations are rows or blocks of lines.
+// foundOffers reads the answer of find_operation, whose operations are rows or blocks of lines. Some are tools of the
+// list.
 func foundOffers(answer string) (found []offer) {
 	var o *offer
 	begin := func(name string) {
@@ -140,6 +147,8 @@ func foundOffers(answer string) (found []offer) {
 				o.door = readTool
 			}
 			o.add(cells[1]+" "+cells[2], 1) // it does, and is asked as
+		case len(cells) >= 2 && strings.HasSuffix(line, listedMark):
+			begin(cells[0])
 		case key == "operation":
 			begin(value)
 		case o == nil:
@@ -159,7 +168,7 @@ func foundOffers(answer string) (found []offer) {
 			o.addTaken(strings.TrimPrefix(line, "- "))
 		}
 	}
-	return slices.DeleteFunc(found, func(o offer) bool { return o.door != readTool && o.door != changeTool })
+	return found
 }
 
 // addTaken adds an argument of an answer of find_operation: "name* (type=default): description".
@@ -241,7 +250,11 @@ func (p *Picker) Solve(task Task) {
 	if q.rank(slices.Clone(p.offers)) < sure {
 		answer, _ := p.call(offer{name: findTool}, map[string]any{"words": q.purpose[:min(len(q.purpose), 300)]})
 		for _, o := range foundOffers(answer) {
-			if o.reads || !q.asks {
+			at := slices.IndexFunc(rest, func(tool offer) bool { return tool.name == o.name })
+			switch {
+			case at >= 0:
+				rest[at].prior = o.prior
+			case (o.door == readTool || o.door == changeTool) && (o.reads || !q.asks):
 				rest = append(rest, o)
 			}
 		}
@@ -267,6 +280,7 @@ func (p *Picker) attempt(o offer, q request) bool {
 	}
 	answer, failed := p.call(o, in)
 	if !failed {
+		p.carryOut(answer)
 		p.cite(o, q, in, answer)
 		return true
 	}
@@ -282,6 +296,18 @@ func (p *Picker) attempt(o offer, q request) bool {
 	}
 	_, failed = p.call(o, again)
 	return !failed
+}
+
+// carryOut makes the change that an answer has only shown.
+func (p *Picker) carryOut(answer string) {
+	var next struct {
+		Tool      string
+		Arguments map[string]any
+	}
+	if found := shownOnly.FindStringSubmatch(answer); found == nil || json.Unmarshal([]byte(found[1]), &next) != nil {
+		return
+	}
+	p.call(offer{name: next.Tool}, next.Arguments)
 }
 
 // reference is the argument by which a call names what was read before.

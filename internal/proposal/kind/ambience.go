@@ -28,11 +28,14 @@ func ambienceKind(c Config) *proposal.Kind {
 		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800,
 		Refs: []string{"locationId"},
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
-			Asked: []string{"offer a smell, sound or sight for a spot", "set a mood for a place",
-				"add colour to a scene", "change the weather, fog or light there", "short impression",
+			Asked: []string{
+				"offer a smell, sound or sight for a spot", "set a mood for a place", "add colour to a scene",
+				"change the weather, fog or light there", "short impression",
 				"short mood, to be judged before anybody sees it", "a sound or smell that I offer",
 				"one smells or hears at a place, if somebody agrees", "offer a line of mood",
-				"let fog or music be there"},
+				"let fog or music be there", "offer a mood for a place", "suggest a line of atmosphere",
+				"a smell or sound for a spot", "add a touch of colour to a place",
+			},
 			Doc: "Lay a short text over a place: the sights, sounds or smells that are there now. At most 180 characters, and nothing that the canon does not have: " +
 				"no new exit, thing, arrival or death. Read get-location-context first and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "Water under a quay",

@@ -24,11 +24,13 @@ func dialogueKind(c Config) *proposal.Kind {
 		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto,
 		Refs: []string{"npcId", "playerId"},
 		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue",
-			Asked: []string{"put words into somebody's mouth", "a character says to a hero",
-				"let a shopkeeper speak", "line for somebody to say", "greet the player",
-				"somebody tells the player something", "have a person speak", "answer of a person in the story",
-				"let the innkeeper say something", "a person tells a hero",
-				"give somebody a line"},
+			Asked: []string{
+				"put words into somebody's mouth", "a character says to a hero", "let a shopkeeper speak",
+				"line for somebody to say", "greet the player", "somebody tells the player something",
+				"have a person speak", "answer of a person in the story", "let the innkeeper say something",
+				"a person tells a hero", "give somebody a line", "put words in a character mouth",
+				"offer a sentence of dialogue", "let a figure speak", "reply of a character to a hero",
+			},
 			Title: "Propose a line of dialogue",
 			Doc: "Have a character say a line to a player, at most 500 characters. A rumour may be told as a rumour; a new exit, thing, arrival or death must not be claimed as fact. " +
 				"Read get-location-context or get-player-context first and send the contextRef of its answer.",

@@ -62,10 +62,11 @@ func (l *Lore) Surface() op.Surface {
 		Operations: []*op.Operation{
 			world.ContextTool(l.world, op.Spec{
 				Name: "get-canonical-fact", Title: "One canonical fact",
-				Asked: []string{"exact wording of a truth", "one piece of knowledge by its code",
-					"quote the source",
-					"tell the fact in full",
-					"read one fact in full", "the precise words of a law or legend"},
+				Asked: []string{
+					"exact wording of a truth", "one piece of knowledge by its code", "quote the source",
+					"tell the fact in full", "read one fact in full", "the precise words of a law or legend",
+					"exact text of a truth", "one entry of the canon by its id", "word for word with its source",
+				},
 				Doc: "Read a fact of the world by its id, before you state anything about it. null if there is no such fact. " +
 					"Find ids with search-lore; read a text that was cut with get_card of the archive.",
 				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}",
@@ -74,11 +75,14 @@ func (l *Lore) Surface() op.Surface {
 			}, l.getFact),
 			op.Define(op.Spec{
 				Name: "search-lore", Title: "Search the lore",
-				Asked: []string{"is it true that", "known about it", "legends, rules and customs",
+				Asked: []string{
+					"is it true that", "known about it", "legends, rules and customs",
 					"who owns, owes or founded it", "facts about", "where is it written that", "they say of it",
-					"is it so that", "custom or law of the land",
-					"facts and legends about a matter", "does the law or custom allow it",
-					"which fact says so", "find the source of a statement"},
+					"is it so that", "custom or law of the land", "facts and legends about a matter",
+					"does the law or custom allow it", "which fact says so", "find the source of a statement",
+					"lore about a matter", "legends, laws and customs", "known truths about somebody",
+					"background knowledge", "which facts mention it",
+				},
 				Doc: "Find facts of the world by words, by name or alias, or by a misspelt name, best first. " +
 					"Answers contain a snippet: read the fact with get-canonical-fact before you rely on it.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search",
@@ -88,7 +92,11 @@ func (l *Lore) Surface() op.Surface {
 			}, l.searchLore),
 			op.Define(op.Spec{
 				Name: "semantic-search-lore", Title: "Search the lore by meaning",
-				Asked: []string{"knowledge about a theme", "truths about a matter, in other words"},
+				Asked: []string{
+					"knowledge about a theme", "truths about a matter, in other words",
+					"facts with a similar sense", "lore said in other words", "ideas near to this",
+					"about a theme, not a word",
+				},
 				Doc: "Find facts of the world by words, names and similar names, and by meaning if the server has an embedding " +
 					"model, best first. " +
 					"It finds the same facts as search-lore.",

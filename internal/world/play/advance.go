@@ -16,11 +16,13 @@ import (
 func (h *Host) advanceOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "advance-time", Title: "Advance world time",
-		Asked: []string{"let hours pass", "make it morning", "wait until night", "move the clock forward",
-			"sleep till dawn", "skip ahead a day", "hours go by for everybody", "turn the clock on", "time passes",
-			"an hour goes by", "let the night pass",
-			"wait half a day", "set the clock on",
-			"it is now evening", "skip to tomorrow"},
+		Asked: []string{
+			"let hours pass", "make it morning", "wait until night", "move the clock forward", "sleep till dawn",
+			"skip ahead a day", "hours go by for everybody", "turn the clock on", "time passes",
+			"an hour goes by", "let the night pass", "wait half a day", "set the clock on", "it is now evening",
+			"skip to tomorrow", "move the clock on", "skip to the evening", "some minutes go by",
+			"wait until morning",
+		},
 		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. A player's clock follows when " +
 			"the player acts again, and the player is told that it waited. " +
 			"Nothing else advances the world faster than real time: acts of players move only their own clocks, at most an " +

@@ -20,11 +20,14 @@ type parseIn struct {
 func (h *Host) parseOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "parse-command", Title: "Read a player's command",
-		Asked: []string{"a player mean by this sentence", "take apart typed words into acts",
-			"understand a hero wants to do", "how would the game understand I type", "which acts are in a sentence",
-			"verbs of a typed order", "interpret a player enters",
+		Asked: []string{
+			"a player mean by this sentence", "take apart typed words into acts",
+			"understand a hero wants to do", "how would the game understand I type",
+			"which acts are in a sentence", "verbs of a typed order", "interpret a player enters",
 			"split a typed order into its steps", "the game do with these words",
-			"how is a sentence of a player read"},
+			"how is a sentence of a player read", "understand a typed order", "split an order into its acts",
+			"which verbs and things are meant", "how is this line read", "grammar of an order",
+		},
 		Doc: "Parse a player's text into acts, in order, before their results are decided. With playerId or locationId it " +
 			"also lists the names that mean several things at that place, or none. " +
 			"If needsClarification is true, ask the player.",

@@ -24,10 +24,13 @@ func ActionKind() *proposal.Kind {
 		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
 		Refs: []string{"playerId"},
 		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
-			Asked: []string{"have a hero do something", "act on behalf of somebody's hero",
-				"let the adventurer walk", "somebody's hero goes, takes or looks",
-				"let a hero walk, take or open something", "have somebody go north",
-				"move a player for them", "act in place of a player"},
+			Asked: []string{
+				"have a hero do something", "act on behalf of somebody's hero", "let the adventurer walk",
+				"somebody's hero goes, takes or looks", "let a hero walk, take or open something",
+				"have somebody go north", "move a player for them", "act in place of a player",
+				"attempt an act for a hero", "move a hero somewhere", "let an adventurer walk",
+				"hand in an act to be judged", "my figure does something",
+			},
 			Doc: "Have a player do one act, as parse-command returned it. The rules decide its result; an act that cannot be " +
 				"done is refused. " +
 				"If the player is not yours, a person decides.",
