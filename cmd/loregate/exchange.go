@@ -79,7 +79,7 @@ func printRules(out io.Writer) error {
 
 type exportCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a folder of Markdown notes. lore: one file with the whole world, or with the part that --as names. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2. table: a file of CSV, TSV or JSON lines, by the end of its name. memory: a knowledge graph as JSON lines." enum:"markdown,lore,lorebook,character,character-v2,table,memory"`
+	Format string `arg:"" help:"markdown: a folder of Markdown notes. lore: one file with the whole world, or with the part that --as names. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2. table: a file of CSV, TSV or JSON lines, by the end of its name. memory: a knowledge graph as JSON lines. site: a folder of web pages with a search, for any web server." enum:"markdown,lore,lorebook,character,character-v2,table,memory,site"`
 	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files, unless it is a copy of the imported vault."`
 	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/console"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/graph"
@@ -36,6 +38,7 @@ var exporters = map[string]exporter{
 		_ func(done, total int)) (exchange.Summary, error) {
 		return table.Export(ctx, a.Canon, g, path)
 	},
+	"site": exportSite,
 	"memory": func(ctx context.Context, a *App, g access.Grant, path string,
 		_ func(done, total int)) (exchange.Summary, error) {
 		return graph.Export(ctx, a.Canon, g, path)
@@ -69,5 +72,28 @@ func (a *App) Export(ctx context.Context, format, world, path string, role acces
 		s, err = write(ctx, a, g.As(role.Level()), path, progress)
 		return err
 	})
+	return s, err
+}
+
+// exportSite writes the reading pages, as the grant's view sees them, as static files.
+func exportSite(ctx context.Context, a *App, g access.Grant, dir string, progress func(done, total int)) (
+	s exchange.Summary, err error) {
+	role, _ := access.ParseRole(g.View().Level.String())
+	world, err := a.Canon.World(ctx, g.World())
+	if err != nil {
+		return s, err
+	}
+	folder, err := exchange.OpenNewFolder(dir)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	s.Export = true
+	write := func(name string, data []byte) error {
+		s.Files++
+		return folder.Write(name, data)
+	}
+	s.Cards, err = console.WriteSite(ctx, console.SiteConfig{Engine: a.Ops, Caller: g.Caller().Lower(role),
+		World: world.Slug, Write: write, Progress: progress})
 	return s, err
 }

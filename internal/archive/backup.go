@@ -158,7 +158,7 @@ func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backup
 		return backupOut{}, err
 	}
 	out, err := backupOf(j)
-	if err != nil || !in.Download || out.File == "" || c.Transport != "rest" {
+	if err != nil || !in.Download || out.File == "" || !c.SendsFile() {
 		return out, err
 	}
 	if out.Size > maxDownload {

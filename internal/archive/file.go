@@ -103,7 +103,7 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 		SHA256: card.Content.String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l, card))}
 	c.Reply.ETag = out.SHA256
 	switch {
-	case c.Transport == "rest":
+	case c.SendsFile():
 		c.Reply.File = &op.File{Name: out.FileName, Type: out.MediaType, Data: data}
 	case len(data) <= in.MaxBytes:
 		out.Data = data

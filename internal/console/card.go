@@ -82,26 +82,40 @@ func (s *server) showCard(v *visit) error {
 	if asked != c.Name && !strings.HasPrefix(asked, "~") {
 		return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID)))
 	}
+	f := v.frame(c.Name)
+	text, a, err := v.collectAround(c, f)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, cardPage(f, c, text, a))
+}
+
+// collectCard returns a card with its text and the cards around it, as a page shows them.
+func (v *visit) collectCard(name string, f frame) (c card, text string, a around, err error) {
+	if c, err = call[card](v, "get_card", fields{"name": name, "full": true, "rendered": true}); err == nil {
+		text, a, err = v.collectAround(c, f)
+	}
+	return c, text, a, err
+}
+
+func (v *visit) collectAround(c card, f frame) (text string, a around, err error) {
+	name := "~" + c.ID
 	below := related{}
 	if c.ChildCount > 0 {
-		if below, err = call[related](v, "list_children", fields{"name": asked, "limit": 100}); err != nil {
-			return err
+		if below, err = call[related](v, "list_children", fields{"name": name, "limit": 100}); err != nil {
+			return "", a, err
 		}
 	}
-	links, err := call[related](v, "get_relationships", fields{"name": asked, "kind": "links", "limit": 100})
+	links, err := call[related](v, "get_relationships", fields{"name": name, "kind": "links", "limit": 100})
 	if err != nil {
-		return err
+		return "", a, err
 	}
-	from, err := call[related](v, "get_relationships", fields{"name": asked, "kind": "referers", "limit": 40})
+	from, err := call[related](v, "get_relationships", fields{"name": name, "kind": "referers", "limit": 40})
 	if err != nil {
-		return err
+		return "", a, err
 	}
-	f := v.frame(c.Name)
-	text, err := showText(c.Content, c.Name, f, links.isMissing)
-	if err != nil {
-		return err
-	}
-	return v.write(http.StatusOK, cardPage(f, c, text, around{below.Children, below.Total, from.Cards, from.Total}))
+	text, err = showText(c.Content, c.Name, f, links.isMissing)
+	return text, around{below.Children, below.Total, from.Cards, from.Total}, err
 }
 
 // related are the cards that a card is connected to.

@@ -87,6 +87,7 @@ func New(c Config) http.Handler {
 		"POST /authorize":                   s.decideConsent,
 		"GET /w/{world}":                    s.showCards,
 		"GET /w/{world}/{name...}":          s.showCard,
+		"GET /file/{world}/{name...}":       s.sendFile,
 		"GET /new/{world}":                  s.showNew,
 		"POST /new/{world}":                 s.createCard,
 		"GET /edit/{world}/{name...}":       s.showEdit,
@@ -210,20 +211,23 @@ func (v *visit) lower(role string) error {
 // call invokes an operation in the visit's world and decodes its output. in is encoded as JSON; nil
 // is no input.
 func call[Out any](v *visit, operation string, in any) (out Out, err error) {
-	input, err := json.Marshal(in)
-	if err != nil {
-		return out, err
-	}
-	if in == nil {
-		input = nil
-	}
-	r := op.Request{Operation: operation, Input: input, World: v.world, Transport: "console",
-		Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")}
-	a, err := v.s.Engine.Invoke(v.r.Context(), v.caller, r)
+	a, err := v.invoke(operation, in)
 	if err != nil {
 		return out, err
 	}
 	return out, json.Unmarshal(a.Output, &out)
+}
+
+func (v *visit) invoke(operation string, in any) (*op.Answer, error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	if in == nil {
+		input = nil
+	}
+	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, World: v.world,
+		Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")})
 }
 
 // fields is the input of an operation by name. Empty strings are left out.

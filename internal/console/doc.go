@@ -11,6 +11,7 @@
 //	/                          worlds
 //	/w/{world}                 cards: list, filters, search
 //	/w/{world}/{name}          one card; a card whose name is no path is at /w/{world}/~ID
+//	/file/{world}/{name}       its attached file
 //	/edit/{world}/{name}       its form; /new/{world} is that of a new card
 //	/history/{world}/{name}    its versions; with from and to, the difference of two
 //	/changes/{world}           recent changes

@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"loregate/internal/access"
+	"loregate/internal/markup"
 )
 
 // frame surrounds each page of a person who is signed in.
@@ -21,6 +22,7 @@ type frame struct {
 	Path    string // address of the page without its query
 	Manages bool   // the person may invite others to some world
 	GM      bool   // the page shows what the campaign's game masters do
+	Site    *site  // nil on pages that the server sends
 }
 
 func (v *visit) frame(title string) frame {
@@ -64,15 +66,28 @@ func (f frame) link(kind string, rest ...string) templ.SafeURL {
 
 // addressOf returns the address of a page of a world.
 func addressOf(kind, world string, rest ...string) string {
-	a := "/" + kind + "/" + url.PathEscape(world)
+	a := "/" + kind + "/" + addressEscape(world)
 	for _, r := range rest {
-		a += "/" + url.PathEscape(r)
+		a += "/" + addressEscape(r)
 	}
 	return a
 }
 
+// addressEscape escapes one part of an address.
+func addressEscape(part string) string { return url.PathEscape(part) }
+
 // card returns the address of a card's page of a kind: w, edit, history.
-func (f frame) card(kind, name, id string) templ.SafeURL { return f.link(kind, addressName(name, id)) }
+func (f frame) card(kind, name, id string) templ.SafeURL {
+	if f.Site != nil {
+		return templ.SafeURL(addressEscape(f.Site.cards[markup.KeyOf(name)]))
+	}
+	return f.link(kind, addressName(name, id))
+}
+
+// lacks reports whether the pages are a site without the card.
+func (f frame) lacks(name string) bool {
+	return f.Site != nil && f.Site.cards[markup.KeyOf(name)] == ""
+}
 
 // addressName returns the last part of a card's address: its name or, if a browser or a router would
 // take that for something else, its id.

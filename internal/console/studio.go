@@ -1,10 +1,8 @@
 package console
 
 import (
-	"cmp"
-	"encoding/base64"
-	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,7 +174,7 @@ type artifact struct {
 }
 
 // isPicture reports whether browsers show the artifact.
-func (a artifact) isPicture() bool { return a.MediaType == "image/png" || a.MediaType == "image/jpeg" }
+func (a artifact) isPicture() bool { return slices.Contains(pictureTypes, a.MediaType) }
 
 func (s *server) showRun(v *visit) error {
 	r, err := call[runRecord](v, "get_run", fields{"run_id": v.r.PathValue("id")})
@@ -194,33 +192,9 @@ func (s *server) undoRun(v *visit) error {
 	return v.redirect(addressOf("run", v.world, v.r.PathValue("id")))
 }
 
-// largestArtifact is the greatest file that pages hand out, in bytes; the API has the others.
-const largestArtifact = 4 << 20
-
-// sendArtifact sends a file that a run made: pictures to be shown, all others to be saved.
+// sendArtifact sends a file that a run made.
 func (s *server) sendArtifact(v *visit) error {
-	a, err := call[struct {
-		artifact
-		Content string `json:"content_base64"`
-		Note    string `json:"note"`
-	}](v, "get_artifact", fields{"artifact_id": v.r.PathValue("id"), "max_bytes": largestArtifact})
-	if err != nil {
-		return err
-	}
-	data, err := base64.StdEncoding.DecodeString(a.Content)
-	if err != nil || a.Content == "" {
-		return fault.New(fault.TooLarge, "%s", cmp.Or(a.Note, "the file is too large for a page; get it by GET /api/studio/artifacts"))
-	}
-	h := v.w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Type", "application/octet-stream")
-	if a.isPicture() {
-		h.Set("Content-Type", a.MediaType)
-	} else {
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Name}))
-	}
-	_, _ = v.w.Write(data) // a client that has disconnected needs no file
-	return nil
+	return v.sendFile("get_artifact", fields{"artifact_id": v.r.PathValue("id")})
 }
 
 // argumentsText returns the arguments of a call of a plan, as people read them.

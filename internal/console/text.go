@@ -45,6 +45,7 @@ type linker struct {
 func (l linker) linkChildren(n *html.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
+		l.linkFiles(c)
 		switch {
 		case c.Type == html.TextNode:
 			l.linkText(n, c)
@@ -73,6 +74,9 @@ func (l linker) linkText(parent, n *html.Node) {
 func (l linker) link(ref markup.Ref) *html.Node {
 	name := markup.Resolve(ref.Target, l.self)
 	shown := cmp.Or(ref.Text, name)
+	if l.frame.lacks(name) {
+		return &html.Node{Type: html.TextNode, Data: shown}
+	}
 	a := &html.Node{Type: html.ElementNode, Data: "a", DataAtom: atom.A,
 		Attr: []html.Attribute{{Key: "href", Val: string(l.frame.card("w", name, ""))}}}
 	if l.missing(name) {

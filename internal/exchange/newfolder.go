@@ -4,34 +4,60 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 
 	"loregate/internal/fault"
 )
 
-// WriteNewFolder writes files, by name, to a folder. It creates the folder if it does not exist, and
-// refuses one that holds any file.
-func WriteNewFolder(dir string, files map[string][]byte) (err error) {
+// NewFolder is a folder that an export fills.
+type NewFolder struct{ root *os.Root }
+
+// OpenNewFolder creates a folder if it does not exist, and refuses one that holds any file. Close it.
+func OpenNewFolder(dir string) (*NewFolder, error) {
 	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
-		return fault.New(fault.Conflict, "export: the folder %s is not empty; name a new one", dir)
+		return nil, fault.New(fault.Conflict, "export: the folder %s is not empty; name a new one", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Invalid, "export: %s cannot be written to; name a folder", dir).Because(err)
+		return nil, fault.New(fault.Invalid, "export: %s cannot be written to; name a folder", dir).Because(err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fault.New(fault.Invalid, "export: the folder %s cannot be created", dir).Because(err)
+		return nil, fault.New(fault.Invalid, "export: the folder %s cannot be created", dir).Because(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fault.New(fault.Invalid, "export: the folder %s cannot be opened", dir).Because(err)
+		return nil, fault.New(fault.Invalid, "export: the folder %s cannot be opened", dir).Because(err)
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, name := range SortedKeys(files) {
-		f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-		if err == nil {
-			_, err = f.Write(files[name])
+	return &NewFolder{root}, nil
+}
+
+// Write stores a new file by its slash-separated name.
+func (n *NewFolder) Write(name string, data []byte) error {
+	err := n.root.MkdirAll(path.Dir(name), 0o755)
+	if err == nil {
+		var f *os.File
+		if f, err = n.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {
+			_, err = f.Write(data)
 			err = errors.Join(err, f.Close())
 		}
-		if err != nil {
-			return fault.New(fault.Invalid, "export: %s cannot be written", name).Because(err)
+	}
+	if err != nil {
+		return fault.New(fault.Invalid, "export: %s cannot be written", name).Because(err)
+	}
+	return nil
+}
+
+// Close releases the folder.
+func (n *NewFolder) Close() error { return n.root.Close() }
+
+// WriteNewFolder writes files, by name, to a folder; see OpenNewFolder.
+func WriteNewFolder(dir string, files map[string][]byte) (err error) {
+	n, err := OpenNewFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	for _, name := range SortedKeys(files) {
+		if err := n.Write(name, files[name]); err != nil {
+			return err
 		}
 	}
 	return nil

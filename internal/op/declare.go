@@ -124,7 +124,7 @@ type Call struct {
 	Progress func(done, total float64, message string)
 	// Asker asks the person behind the call; nil if nobody can be asked. See Ask.
 	Asker Asker
-	// Transport is "rest", "mcp" or "cli".
+	// Transport is "rest", "mcp", "console" or "cli".
 	Transport string
 	// BaseURL is the address at which the caller reached the server, without a trailing slash; ""
 	// on stdio.
@@ -156,6 +156,9 @@ func (c *Call) FromAgent() bool {
 
 // OverMCP reports whether the answer goes to an MCP client, whose answers may be cut.
 func (c *Call) OverMCP() bool { return c.Transport == "mcp" }
+
+// SendsFile reports whether the caller gets Reply.File in place of the output.
+func (c *Call) SendsFile() bool { return c.Transport == "rest" || c.Transport == "console" }
 
 // RESTBody selects whether REST answers with JSON or with the file of Reply.File.
 type RESTBody uint8

@@ -333,7 +333,7 @@ func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (ar
 	out := artifactOut{Artifact: a}
 	c.Reply.ETag = a.SHA256.String()
 	picture := strings.HasPrefix(a.Media, "image/") && a.Bytes <= maxPicture
-	if c.Transport != "rest" && !picture && a.Bytes > int64(in.MaxBytes) {
+	if !c.SendsFile() && !picture && a.Bytes > int64(in.MaxBytes) {
 		out.Note = "the file is larger than max_bytes; download it from " + c.BaseURL + "/api/studio/artifacts/" + a.ID
 		return out, nil
 	}
@@ -342,12 +342,12 @@ func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (ar
 		return out, Fail(IOFailed, "artifact %s cannot be read", a.ID).Because(err).toFault(nil)
 	}
 	switch {
-	case c.Transport == "rest":
+	case c.SendsFile():
 		c.Reply.File = &op.File{Name: a.Name, Type: a.Media, Data: data}
 	case picture:
 		c.Reply.Images = []op.File{{Name: a.Name, Type: a.Media, Data: data}}
 	}
-	if c.Transport != "rest" && len(data) <= in.MaxBytes && !picture {
+	if !c.SendsFile() && len(data) <= in.MaxBytes && !picture {
 		out.Data = data
 	}
 	return out, nil

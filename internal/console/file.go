@@ -1,0 +1,69 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// pictureTypes are the media types that pages show. None of them can hold a script.
+var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// sendFile sends the file of a card.
+func (s *server) sendFile(v *visit) error {
+	return v.sendFile("get_attachment", fields{"name": v.r.PathValue("name")})
+}
+
+// sendFile sends the file that an operation answers with: pictures to be shown, all others to be saved. No
+// file runs as a page of the console.
+func (v *visit) sendFile(operation string, in fields) error {
+	a, err := v.invoke(operation, in)
+	if err != nil {
+		return err
+	}
+	f := a.Reply.File
+	if f == nil {
+		return errNothingHere
+	}
+	h := v.w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
+	if !slices.Contains(pictureTypes, f.Type) {
+		h.Set("Content-Type", "application/octet-stream")
+		h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}),
+			"attachment"))
+	}
+	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(f.Data))
+	return nil
+}
+
+// fileAddress returns the page's address of a file, for the address that the API has for it.
+func (f frame) fileAddress(at string) string {
+	name, isFile := strings.CutPrefix(at, "/api/mcp/cards/")
+	name, ends := strings.CutSuffix(name, "/file")
+	plain, err := url.PathUnescape(name)
+	switch {
+	case !isFile || !ends || err != nil:
+		return at
+	case f.Site != nil:
+		return f.Site.Up + fileOfSite(plain)
+	}
+	return string(f.link("file", plain))
+}
+
+// linkFiles lets an element load files of cards from the pages' address, which the session opens.
+func (l linker) linkFiles(n *html.Node) {
+	for i, a := range n.Attr {
+		if a.Key == "src" || a.Key == "href" {
+			n.Attr[i].Val = l.frame.fileAddress(a.Val)
+		}
+	}
+}
