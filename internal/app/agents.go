@@ -75,11 +75,8 @@ func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op
 
 // intentOf returns the verb of an utterance and the confidence in it, by the rules for commands.
 func intentOf(utterance string) (intent string, confidence float64, unsure bool) {
-	parsed := command.Parse(markup.Clip(utterance, command.MaxLength))
-	if len(parsed.Intents) > 0 {
-		intent, confidence = string(parsed.Intents[0].Verb), parsed.Intents[0].Confidence
-	}
-	return intent, confidence, parsed.IsUnsure()
+	verb, confidence, unsure := command.Parse(markup.Clip(utterance, command.MaxLength)).First()
+	return string(verb), confidence, unsure
 }
 
 // safetyProfile returns the safety profile of a grant's world.

@@ -67,6 +67,27 @@ func (p Parsed) IsUnsure() bool {
 		})
 }
 
+// First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The
+// verb is
+// "" if nothing is to be done. A text that only tells or asks something is sure to be none. A verb is unsure if its
+// rule
+// is, if its object looks like no name, or if the text is long or has several parts: on the half of the fresh cases
+// that
+// nobody had read, every third such reading was wrong, and every tenth other one.
+func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
+	if len(p.Intents) == 0 {
+		return "", 0, !p.told
+	}
+	i := p.Intents[0]
+	text := strings.TrimRight(p.RawText, " .,!?;:")
+	return i.Verb, i.Confidence, i.Confidence <= unsureBelow ||
+		i.Confidence != idiomConfidence && (isDoubtful(i.DirectObject) || slices.ContainsFunc(i.Targets, isDoubtful)) ||
+		strings.ContainsAny(text, ",;:.!?") || len(strings.Fields(text)) > sureWords
+}
+
+// sureWords is the number of words of a text up to which its first act is sure.
+const sureWords = 9
+
 // unsureBelow is the confidence up to which a reading by rules may well be wrong.
 const unsureBelow = 0.8
 

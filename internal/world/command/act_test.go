@@ -56,3 +56,35 @@ func TestIsUnsure(t *testing.T) {
 		}
 	}
 }
+
+// The first act is sure where nothing speaks against it, and a text that only tells something is sure to be none.
+func TestFirst(t *testing.T) {
+	for _, row := range []struct {
+		text   string
+		verb   Verb
+		unsure bool
+	}{
+		{"take the lamp", Take, false},
+		{"yoink the keycard", Take, false},
+		{"yeet the skull into the pit", Throw, false},
+		{"the crown is mine", Take, false},
+		{"the torch can stay here", Drop, false},
+		{"this is for you", Give, false},
+		{"whet my blade on the stone", Use, false},
+		{"tip the vat over", Use, false},
+		{"fill the outlaw full of lead", Attack, false},
+		{"vamoose", Flee, false},
+		{"forty winks", Rest, false},
+		{"feast my eyes on the view", Look, false},
+		{"Brannoc greets everyone at the table", Talk, true},
+		{"I'm not dying for this: I run", Flee, true},
+		{"take the lamp, my friend", Take, true},
+		{"go over to the old man by the well in the yard now", Move, true},
+		{"the moon is full tonight", "", false},
+		{"qwertz", "", true},
+	} {
+		if verb, _, unsure := Parse(row.text).First(); verb != row.verb || unsure != row.unsure {
+			t.Errorf("%q: got %q, unsure %v", row.text, verb, unsure)
+		}
+	}
+}

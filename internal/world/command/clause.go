@@ -119,8 +119,19 @@ func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok b
 		return nil, 0, false
 	}
 	p.addRemark(words)
+	p.unclear = p.unclear || !tells(words)
 	p.rememberName(words)
 	return nil, 0, false
+}
+
+// tells reports whether words without a verb of an act tell something: the moon is full.
+func tells(words []word) bool {
+	for i, w := range words {
+		if i > 0 && w.is(beClass) && !words[i-1].is(subjectClass) {
+			return true
+		}
+	}
+	return words[0].raw == "(" || idiomSets()["meta"][words[len(words)-1].fold]
 }
 
 // repeatAct does the last act with another thing: take the lamp, then the rope.

@@ -7,8 +7,10 @@ import (
 )
 
 // An idiomNode is a place in the idioms that begin with one word. An idiom is a phrase that means an act which its verb
-// does not mean alone. Its parts are words, * for the object, + for the target (an instrument or a recipient), @name for
-// a word of a set, and $ for the end of the clause. * and + are one to maxGap words. A word of the sets weapon, coin and
+// does not mean alone. Its parts are words, * for the object, + for the target (an instrument or a recipient), @name
+// for
+// a word of a set, and $ for the end of the clause. * and + are one to maxGap words. A word of the sets weapon, coin
+// and
 // shield is the object or target that is not there else.
 type idiomNode struct {
 	act  Verb // of the idiom that ends here, or ""
@@ -18,6 +20,9 @@ type idiomNode struct {
 
 // nothing stands in wordList for the act of idioms that ask for none: roll for initiative.
 const nothing Verb = "nothing"
+
+// idiomConfidence is the confidence of acts that an idiom means.
+const idiomConfidence = 0.9
 
 // maxGap is the most words of an idiom's object or target.
 const maxGap = 5
@@ -184,7 +189,7 @@ func (p *parser) parseIdiom(words []word, h head, at Span) bool {
 		return true
 	}
 	rest, mods := pickManner(words[from-1+m.end:])
-	i := Intent{Verb: act, Modifiers: append(h.mods, mods...), Confidence: 0.9}
+	i := Intent{Verb: act, Modifiers: append(h.mods, mods...), Confidence: idiomConfidence}
 	more, targets := splitObject(rest)
 	if object == nil && act != Rest && act != Inventory {
 		object = more

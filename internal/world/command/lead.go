@@ -223,7 +223,8 @@ func findPhrase(e *entry, words []word) (*usage, int) {
 // startsArgument reports whether words begin as the argument of a verb does: the, it, two, with.
 func startsArgument(words []word) bool {
 	return len(words) > 0 && (words[0].kind != plainWord ||
-		words[0].is(articleClass|pronounClass|numberClass|prepositionClass|particleClass|mannerClass) || words[0].toward() != "")
+		words[0].is(articleClass|pronounClass|numberClass|prepositionClass|particleClass|mannerClass) ||
+		words[0].toward() != "")
 }
 
 // startsBase reports whether words begin with the base form of a verb after adverbs.
@@ -292,9 +293,11 @@ func (r *leadReader) restart() bool {
 			r.at = i + 1
 			return true
 		}
-		if i-r.at <= 2 && r.words[r.at].is(articleClass) && r.at == 0 && !be {
+		if named := r.words[0].known == unknown && r.words[0].raw != r.words[0].fold && i == 1 &&
+			len(rest) > 0; r.at == 0 && !be &&
+			(named || i <= 2 && r.words[0].is(articleClass) && startsArgument(rest)) {
 			e, f := readVerbForm(w.fold, w.known)
-			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && startsArgument(rest) {
+			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && (!named || !e.verb.noun) {
 				r.at, r.subject = i, true
 				return true
 			}

@@ -11,7 +11,7 @@ import (
 
 // Version is the version of the rules that parse commands. It changes whenever the same text
 // may be parsed differently.
-const Version = "rules/2.5"
+const Version = "rules/2.6"
 
 // Bounds of a command.
 const (
@@ -90,6 +90,8 @@ type Parsed struct {
 	Ambiguities        []Ambiguity `json:"ambiguities"`
 	NeedsClarification bool        `json:"needsClarification"`
 	ParseVersion       string      `json:"parseVersion"`
+
+	told bool // it only tells or asks something, and no word stands in place of a verb
 }
 
 // minConfidence is the confidence below which an act needs clarification.
@@ -134,6 +136,7 @@ type parser struct {
 	from      int    // place of the first act of the last clause
 	remark    *Span  // the first part that asks for no act
 	thanks    *Span  // thanks, which are an act if nothing else is
+	unclear   bool   // a part without a verb that is known may ask for an act
 }
 
 // run parses the words of a command, sentence by sentence.
@@ -158,6 +161,7 @@ func (p *parser) run(words []word) {
 	}
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 && p.remark != nil {
 		p.addAmbiguity("verb", *p.remark, verbNames, true)
+		p.out.told = !p.unclear
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		if w.fold == "do" && !asked && !second.is(subjectClass) || second.fold == "me" {
 			return words, false
 		}
-	case w.oneOf("anyone", "anybody", "anything", "someone", "somebody", "something") && asked,
+	case w.oneOf("any", "anyone", "anybody", "anything", "someone", "somebody", "something") && asked,
 		w.is(beClass) && second.oneOf("anyone", "anybody", "anything", "someone", "something"):
 	default:
 		return words, false
@@ -130,7 +130,8 @@ func (p *parser) answer(words []word, at Span) {
 		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && !idiomSets()["being"][words[last-1].fold]:
 		i.Verb, i.DirectObject = Examine, joinWords(words[2:last])
 	case w == "what" && last > 1 && words[last].oneOf("hear", "smell", "feel", "find") && words[last-1].oneOf("i", "we"),
-		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") && words[last].oneOf("outside", "inside", "here"),
+		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") &&
+			words[last].oneOf("outside", "inside", "here"),
 		words[last].fold == "happening",
 		w == "where" && words[last].oneOf("exits", "exit", "doors", "door"),
 		(w == "what" || w == "which") && words[last].oneOf("this", "here") && slices.ContainsFunc(words, func(w word) bool {
@@ -144,10 +145,13 @@ func (p *parser) answer(words []word, at Span) {
 		return w.oneOf("here", "there", "see", "around", "nearby", "interesting")
 	}):
 		if (w == "where" || w == "where's") && !hasFold(words, "i") && !hasFold(words, "we") ||
-			w == "who" && len(words) > 1 && !words[1].is(beClass) || isWhoDoes(words) {
+			w == "who" && len(words) > 1 && !words[1].is(beClass) && words[1].fold != "else" || isWhoDoes(words) {
 			p.addRemark(words)
 			return
 		}
+		i.Verb = Look
+	case w == "any" && len(words) < 5 && last > 0 && !hasFold(words, "news"),
+		w == "anything" && last > 1 && words[1].is(prepositionClass):
 		i.Verb = Look
 	case (w == "what" || w == "what's" || w == "whats") && (len(words) > 1 && words[1].is(beClass) || w != "what"):
 		rest := words[1:]

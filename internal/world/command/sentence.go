@@ -197,7 +197,8 @@ func startsEvent(words []word) bool {
 
 // parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
 func (p *parser) parseAddress(words []word) bool {
-	for len(words) > 3 && (words[0].is(fillerClass|courtesyClass) && !words[0].oneOf("let", "lets", "let's", "lemme", "try") &&
+	for len(words) > 3 && (words[0].is(fillerClass|courtesyClass) &&
+		!words[0].oneOf("let", "lets", "let's", "lemme", "try") &&
 		words[0].toward() == "" || words[0].kind == comma) {
 		words = words[1:]
 	}
@@ -286,6 +287,9 @@ func clauseEnd(words []word, h head, moving bool) int {
 			if loose || !speech && startsClause(rest, ways, sure) || isTag(rest) {
 				return i
 			}
+		case w.kind == colon && loose && len(rest) > 1 && rest[0].is(subjectClass) && !rest[0].is(pronounClass) &&
+			startsClause(rest, ways, sure):
+			return i // I'm not dying for this: I run
 		case w.kind == colon || w.kind != plainWord:
 		case w.is(jointClass):
 			if speech && w.fold != "then" && !isGreeting(words[h.at:i]) {
@@ -337,10 +341,11 @@ func isTag(words []word) bool {
 	if len(words) == 0 || len(words) > 3 {
 		return false
 	}
-	return words[len(words)-1].is(titleClass) && !words[0].is(articleClass) || !slices.ContainsFunc(words, func(w word) bool {
-		return !w.is(fillerClass|auxiliaryClass|subjectClass|mannerClass|courtesyClass|titleClass) &&
-			!w.oneOf("thank", "thanks")
-	})
+	return words[len(words)-1].is(titleClass) && !words[0].is(articleClass) ||
+		!slices.ContainsFunc(words, func(w word) bool {
+			return !w.is(fillerClass|auxiliaryClass|subjectClass|mannerClass|courtesyClass|titleClass) &&
+				!w.oneOf("thank", "thanks")
+		})
 }
 
 // verbHas reports whether the verb of a clause belongs to a class.
