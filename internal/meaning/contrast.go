@@ -11,7 +11,7 @@ import (
 const (
 	ofOtherNumber = 0.25 // both have numbers, and different ones
 	ofDenial      = 0.25 // one denies and the other does not, or another word
-	ofOpposite    = 0.5  // one has the opposite of a word of the other
+	ofOpposite    = 0.4  // one has the opposite of a word of the other
 	ofOtherRoles  = 0.25 // the same words in other roles
 	leastCommon   = 0.4  // share of words that must be equal
 	leastOrdered  = 0.6  // the same for a comparison of roles
@@ -20,12 +20,35 @@ const (
 )
 
 var (
-	denials = wordSet("not no never nobody none nothing neither nor nowhere without cannot only except instead hardly scarcely")
+	denials = wordSet("not no never nobody none nothing neither nor nowhere without cannot only except instead hardly " +
+		"scarcely fail fails failed")
 	beForms = wordSet("is are was were be been being")
 	numbers = wordSet("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
 		"seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen " +
 		"second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
 )
+
+// converses are pairs of words that tell the same relation from its two ends, beside the opposites of WordNet: who pays
+// and who receives.
+var converses = func() map[string][]string {
+	m := map[string][]string{}
+	for pair := range strings.SplitSeq("pay receive, pay take, give take, send receive, grant receive, award receive, give receive, "+
+		"give get, bring receive, supply buy, teach learn, inherit leave, inherit bequeath, "+
+		"follow precede, before after, above below, over under, above under, over below, "+
+		"uphill downhill, upstream downstream, ahead behind, employ work, hire work, own belong, "+
+		"fear frighten, like please, contain in, mother child, father child, mother son, father son, "+
+		"mother daughter, father daughter, parent son, parent daughter, aunt nephew, aunt niece, "+
+		"uncle nephew, uncle niece, husband wife, grandmother grandson, grandfather grandson, "+
+		"grandmother granddaughter, grandfather granddaughter, grandparent grandchild, "+
+		"ancestor descendant, predecessor successor, master servant, master apprentice, master pupil, "+
+		"teacher pupil, teacher student, landlord tenant, lord vassal, host guest, creditor debtor, "+
+		"employer employee, beat lose, defeat lose, rule obey, north south, east west, "+
+		"northern southern, eastern western", ", ") {
+		one, other, _ := strings.Cut(pair, " ")
+		m[one], m[other] = append(m[one], other), append(m[other], one)
+	}
+	return m
+}()
 
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
@@ -54,11 +77,15 @@ func frameOf(text string) (f frame) {
 		if !functionWords[word] {
 			count++
 		}
+		if denies && word == "but" { // "no one but her"
+			f.denials--
+			denies = false
+		}
 		if denies && !functionWords[word] && !denials[word] {
 			f.denied, denies = append(f.denied, word), false
 		}
 		if numbers[word] {
-			f.numbers = append(f.numbers, word)
+			f.numbers = append(f.numbers, strings.Replace(word, "dozen", "twelve", 1))
 		}
 		if denials[word] || strings.HasSuffix(word, "n't") {
 			f.denials++
@@ -72,7 +99,8 @@ func frameOf(text string) (f frame) {
 	return f
 }
 
-// contrast returns the factor for two sentences. Sentences with few words in common have none: they show no contrast.
+// contrast returns the factor for two sentences, and marks converse words in turned roles as equal. Sentences with few
+// words in common have none: they show no contrast.
 func (s Sentence) contrast(o Sentence, equal, equalOther []bool, nearness [][]float64) float64 {
 	common := min(shareOf(equal), shareOf(equalOther))
 	if common < leastCommon {
@@ -85,13 +113,46 @@ func (s Sentence) contrast(o Sentence, equal, equalOther []bool, nearness [][]fl
 	if s.frame.denials%2 != o.frame.denials%2 || s.deniesOther(o) {
 		factor = min(factor, ofDenial)
 	}
-	if s.hasOpposite(o, equal, equalOther) {
+	switch at, other, ok := s.findOpposites(o, equal, equalOther); {
+	case ok && s.turnsAround(o, at, other): // the relation is the same
+		equal[at], equalOther[other] = true, true
+	case ok:
 		factor = min(factor, ofOpposite)
-	}
-	if common >= leastOrdered && s.turnsRoles(o, nearness) {
+	case common >= leastOrdered && s.turnsRoles(o, nearness):
 		factor = min(factor, ofOtherRoles)
 	}
 	return factor
+}
+
+// turnsAround reports whether two words that both have stand around a relation in one sentence, and the other way round
+// around the converse relation in the other: "the clans pay tribute to Orm", "Orm receives tribute from the clans".
+func (s Sentence) turnsAround(o Sentence, at, other int) bool {
+	first, last, ok := s.endsOf(o, at)
+	firstOther, lastOther, okOther := o.endsOf(s, other)
+	return ok && okOther && !sharesBase(first, firstOther) &&
+		(sharesBase(first, lastOther) || sharesBase(last, firstOther))
+}
+
+// endsOf returns the two ends of a relation: the first and the last word that another sentence has too. A relation
+// before both, as in "below the hall is the cellar", begins with the last one.
+func (s Sentence) endsOf(o Sentence, relation int) (first, last token, ok bool) {
+	from, to := -1, -1
+	for i, t := range s.tokens {
+		if i != relation && t.isThing && slices.ContainsFunc(o.tokens, func(u token) bool { return sharesBase(t, u) }) {
+			if from < 0 {
+				from = i
+			}
+			to = i
+		}
+	}
+	if from < 0 || from == to {
+		return first, last, false
+	}
+	first, last = s.tokens[from], s.tokens[to]
+	if relation < from {
+		first, last = last, first
+	}
+	return first, last, true
 }
 
 // deniesOther reports whether both deny as often, but other words, which both have.
@@ -188,15 +249,21 @@ func sharesBase(a, b token) bool {
 	return slices.ContainsFunc(a.bases, func(w string) bool { return slices.Contains(b.bases, w) })
 }
 
-// hasOpposite reports whether a word without an equal has its opposite in the other sentence.
-func (s Sentence) hasOpposite(o Sentence, equal, equalOther []bool) bool {
+// findOpposites returns the first words without an equal that are opposites or converses of each other.
+func (s Sentence) findOpposites(o Sentence, equal, equalOther []bool) (at, other int, ok bool) {
 	for i, t := range s.tokens {
 		for j, u := range o.tokens {
-			if !equal[i] && !equalOther[j] && slices.ContainsFunc(t.opposites,
-				func(w string) bool { return slices.Contains(u.bases, w) }) {
-				return true
+			if !equal[i] && !equalOther[j] && (t.opposes(u) || u.opposes(t)) {
+				return i, j, true
 			}
 		}
 	}
-	return false
+	return 0, 0, false
+}
+
+func (t token) opposes(u token) bool {
+	return slices.ContainsFunc(t.opposites, func(w string) bool { return slices.Contains(u.bases, w) }) ||
+		slices.ContainsFunc(t.bases, func(w string) bool {
+			return slices.ContainsFunc(converses[w], func(c string) bool { return slices.Contains(u.bases, c) })
+		})
 }

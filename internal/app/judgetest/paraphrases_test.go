@@ -31,6 +31,7 @@ func TestParaphrases(t *testing.T) {
 			config := apptest.Config(t, t.TempDir())
 			limits := &config.Proposals
 			limits.PlayerMinute, limits.PlayerHour, limits.KeyMinute = len(cases), len(cases), len(cases)
+			limits.WorldMinute = len(cases)
 			a, _ := apptest.Open(t, config, apptest.Quiet())
 			s := setWorld(t, a, "pairs", corpusWorld(cards), "Start")
 			scores := map[string][]float64{}
