@@ -57,15 +57,31 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 	return out, nil
 }
 
-// IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb, its acts are not
-// certain, or a name in it looks like a part of a sentence. It is sure that something is missing if it knows the verb.
+// IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb or has it from the table only,
+// its acts are not certain, many or in many words, or a name in it looks like a part of a sentence. It is sure that
+// something is missing if it knows the verb, and of a word that it mended.
 func (p Parsed) IsUnsure() bool {
 	return slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
+		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || len(strings.Fields(p.RawText)) > sureCommand ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
-			return i.Confidence >= minConfidence && i.Confidence <= unsureBelow || isDoubtful(i.DirectObject) ||
+			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence
+			return weak || i.Confidence == tableConfidence || isDoubtful(i.DirectObject) ||
 				slices.ContainsFunc(i.Targets, isDoubtful)
 		})
 }
+
+// Bounds of a sure reading of a command.
+const (
+	manyActs    = 3
+	sureCommand = 11 // words
+)
+
+// The confidences of acts by the rules that read them.
+const (
+	mendedConfidence = 0.75 // a misspelt word, or a goal without a verb
+	tableConfidence  = 0.85 // a verb of the table
+	idiomConfidence  = 0.9
+)
 
 // First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The
 // verb is

@@ -69,7 +69,7 @@ func (p *parser) parseGoal(words []word, h head, at Span) bool {
 	}
 	if len(rest) == 1 {
 		if d, _ := typoDirection(rest[0].fold); d != "" && rest[0].known.verb == nil {
-			p.add(Intent{Verb: Move, Direction: d, Modifiers: h.mods, Confidence: 0.75}, at)
+			p.add(Intent{Verb: Move, Direction: d, Modifiers: h.mods, Confidence: mendedConfidence}, at)
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (p *parser) parseGoal(words []word, h head, at Span) bool {
 	if !goal || rest[len(rest)-1].kind != plainWord || rest[0].known == unknown {
 		return false
 	}
-	p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: h.mods, Confidence: 0.75}, at)
+	p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: h.mods, Confidence: mendedConfidence}, at)
 	return true
 }
 

@@ -21,9 +21,6 @@ type idiomNode struct {
 // nothing stands in wordList for the act of idioms that ask for none: roll for initiative.
 const nothing Verb = "nothing"
 
-// idiomConfidence is the confidence of acts that an idiom means.
-const idiomConfidence = 0.9
-
 // maxGap is the most words of an idiom's object or target.
 const maxGap = 5
 

@@ -255,7 +255,7 @@ func entryOf(all map[string]*entry, w string) *entry {
 
 // usageOf reads a code of verbTable: five letters of acts, then the letters of flags.
 func usageOf(code string) *usage {
-	u := &usage{sure: 0.85, noun: strings.ContainsAny(code[5:], "NM"), name: strings.Contains(code[5:], "M"),
+	u := &usage{sure: tableConfidence, noun: strings.ContainsAny(code[5:], "NM"), name: strings.Contains(code[5:], "M"),
 		control: strings.Contains(code[5:], "C"),
 		with:    strings.Contains(code[5:], "W")}
 	for i := range u.acts {

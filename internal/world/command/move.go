@@ -48,7 +48,7 @@ func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 			i.Direction = r.toward[0]
 		}
 		if r.mended {
-			i.Confidence = min(i.Confidence, 0.75)
+			i.Confidence = min(i.Confidence, mendedConfidence)
 		}
 		for range max(1, r.times) {
 			p.add(i, at)
