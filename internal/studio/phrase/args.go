@@ -43,7 +43,7 @@ func readName(in []token) (name string, n int) {
 	if in[0].kind == kindQuote || in[0].kind == kindName {
 		return in[0].text, 1
 	}
-	parts := []string{in[0].text}
+	parts := []string{strings.TrimSuffix(strings.ReplaceAll(in[0].text, "’", "'"), "'s")}
 	for n = 1; n < len(in); n++ {
 		t := in[n]
 		if t.kind == kindNumber && n+1 <= len(in) && !(n+1 < len(in) && (in[n+1].has("unit") || in[n+1].has("by") ||

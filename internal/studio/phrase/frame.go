@@ -80,8 +80,7 @@ func hypothetical(in []token) (n int) {
 		case t.has("hypothesis"):
 			supposed, n = true, i+2
 		case t.hasAny("lead", "really", "pron") && t.kind != kindName,
-			t.low == ",", t.low == "only", t.low == "du", t.low == "man",
-			t.low == "tu", t.low == "on", t.low == "se", t.low == "nur", t.low == "it":
+			t.low == ",", slices.Contains(hypothetic, t.low):
 			if supposed {
 				n = i + 2
 			}
@@ -95,6 +94,13 @@ func hypothetical(in []token) (n int) {
 	return 0
 }
 
+// hypothetic are words that may stand in a question of what would happen.
+var hypothetic = strings.Fields("only du man tu on se nur it just juste solo seulement solamente einfach simplement")
+
+// wholeScene are the words for all that stands in a scene.
+var wholeScene = []string{"everything", "alles", "tout", "todo", "it all", "what is there", "what's there", "was da ist",
+	"lo que hay"}
+
 // clearing returns the length of a phrase at the start of tokens that says that the scene is emptied
 // first: "wipe the old scene", "starting with an empty scene".
 func clearing(in []token) int {
@@ -102,7 +108,7 @@ func clearing(in []token) int {
 	if len(in) < 2 || !in[0].has("wipe") && !begins {
 		return 0
 	}
-	if in[0].has("wipe") && slices.Contains([]string{"everything", "alles", "tout", "todo", "it all"}, in[1].low) {
+	if in[0].has("wipe") && slices.Contains(wholeScene, in[1].low) {
 		if len(in) > 2 && in[2].has("away") {
 			return 3
 		}

@@ -139,6 +139,12 @@ func TestParse(t *testing.T) {
 		{"écris le texte \"Halte\" à 1, 0, 2", "add_object[location:[1 0 2] object_type:text text:Halte]"},
 		{"tira la escena vieja y exporta un obj", "export_asset[format:obj]; replace"},
 		{"make the sea calmer", "ask task"},
+		{"make the lighthouse blink", "ask task"},
+		{"a stone circle on a hilltop", "generate_scene[] a stone circle on a hilltop"},
+		{"ship it as glb", "export_asset[format:glb]"},
+		{"scrap what is there and build a mill", "generate_scene[] a mill; replace"},
+		{"show me how it looks", "render_preview[]"},
+		{"no hagas nada, dime solo qué cambiaría construir un molino", "generate_scene[] un mill; dry"},
 		{"what is the weather?", `ignored ["what is the weather"]`},
 	} {
 		if got := show(Parse(row.text, nil)); got != row.want {

@@ -156,18 +156,22 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		r.readList(rest)
 	case verb == "profile" || wanted && verb == "build" && head.isVerb("profile"):
 		r.readProfile(rest)
-	case verb == "scatter" || verb == "add" && countsName(rest) ||
+	case verb == "scatter" || verb == "add" && countsName(rest) || verb == "paint" && anyHas(rest, "square") ||
+		verb == "" && len(rest) > 2 && rest[0].has("most") && !named ||
 		slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
 		r.readScatter(rest)
 	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
-		func(t token) bool { return t.has("look") && !(named && anyHas(rest, "style")) })) || (verb == "add" ||
-		verb == "") && isPaint(rest):
+		func(t token) bool { return t.has("look") && !(named && anyHas(rest, "style")) })) ||
+		verb == "add" && isPaint(rest) || verb == "" && beginsPaint(rest):
 		r.readTexture(verb, rest)
 	case isDegree(rest):
 		r.ask(AboutTask, "%q does not say what is wanted: name a place, an object, a size or a material.", r.spanOf(in))
 	case verb == "render" || (verb == "build" || verb == "") && head.isVerb("render"):
 		r.readRender(rest)
 	case wanted && namesFormat(rest):
+		if len(rest) > 1 && rest[1].hasAny("pron", "det") {
+			rest = dropVerb(rest) // "ship it as glb"
+		}
 		r.readExport(slices.DeleteFunc(slices.Clone(rest), func(t token) bool { return t.has("want") }))
 	case objectType(head) != "" && (verb != "" || startsObject(in, head)):
 		r.readObject(rest)
@@ -317,6 +321,11 @@ func isPaint(in []token) bool {
 	return i < len(in) && in[i].has("material") && anyHas(in[i:], "onto")
 }
 
+// beginsPaint reports whether a clause without a verb is about a surface: "sand on it", not "a stone circle on a hill".
+func beginsPaint(in []token) bool {
+	return len(in) > 2 && in[0].has("material") && in[1].has("onto")
+}
+
 // namesObject reports whether tokens are about one named object rather than about a place.
 func namesObject(in []token) bool {
 	for i, t := range in {
@@ -402,7 +411,7 @@ func (r *Reading) readScene(in []token) {
 			keep = append(keep, t)
 		}
 	}
-	a.Words = r.describe(keep)
+	a.Words = r.describe(dropTrailing(keep))
 	if a.Place == "" && isVague(keep) && r.place != nil && anyHas(in, "pron") {
 		in, r.place = r.place, nil
 		r.readScene(in)

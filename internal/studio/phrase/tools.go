@@ -100,7 +100,7 @@ func (r *Reading) readAmplitude(a *Act, in []token) []token {
 // readDetail reads the level of detail of a terrain. It asks if there is no such level.
 func (r *Reading) readDetail(a *Act, in []token) {
 	for i, t := range in {
-		if t.has("level") {
+		if t.has("level") && !(t.isNumber() && i+1 < len(in) && in[i+1].has("unit")) {
 			a.With["detail_level"] = t.is["level"]
 		}
 		if !t.has("detail") || i == 0 {
@@ -284,12 +284,12 @@ func readArea(a *Act, in []token) []token {
 
 // scattered reads the asset of a populate_level: the name behind "copies of", "with", or the verb.
 func scattered(in []token) (asset string, rest []token) {
-	for _, class := range []string{"copies", "with"} {
+	for _, class := range []string{"copies", "with", "in"} {
 		if i := slices.IndexFunc(in, func(t token) bool {
 			return t.has(class) || t.is["word"] == class ||
 				t.low == class
 		}); i >= 0 &&
-			i+1 < len(in) && (class != "with" || !in[i+1].isNumber() || i == 0) {
+			i+1 < len(in) && (class != "with" || !in[i+1].isNumber() || i == 0) && (class != "in" || isCapital(in[i+1].text)) {
 			in = in[i+1:]
 			break
 		}
@@ -362,7 +362,7 @@ func (r *Reading) readExport(in []token) {
 			keep = dropTrailing(dropArticles(keep))
 		case t.low == "godot" || t.low == "unreal":
 			keep = dropTrailing(keep)
-		case (t.low == "file" || t.low == "files" || t.low == "format") && i > 0:
+		case i > 0 && slices.Contains(fileWords, t.low):
 		default:
 			keep = append(keep, t)
 		}
@@ -383,6 +383,9 @@ func (r *Reading) readExport(in []token) {
 	r.readSubject(&a, keep)
 	r.Acts = append(r.Acts, a)
 }
+
+// fileWords are words for a file, which name no object.
+var fileWords = strings.Fields("file files format formato datei fichier fichero archivo")
 
 // dropArticles removes articles from the end.
 func dropArticles(in []token) []token {

@@ -189,6 +189,9 @@ func isCausative(in []token) bool {
 			meaning.Lemma(w, meaning.Adjective) != "" {
 			return true // "make the sea calmer"
 		}
+		if in[k].has("do") && k+1 == len(in) {
+			return true // "make the lighthouse blink"
+		}
 		if in[k].is == nil && meaning.Lemma(w, meaning.Verb) == w && (meaning.Lemma(w, meaning.Noun) == "" ||
 			k+1 == len(in) && !meaning.IsA(w, meaning.Noun, "physical entity")) {
 			return true
