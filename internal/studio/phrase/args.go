@@ -461,7 +461,8 @@ func (r *Reading) readLocations(a *Act, in []token) (places [][]float64, rest []
 // isPlaceLabel reports whether the token before an index names the object at a position: "Left at 0, 0, 1".
 func isPlaceLabel(in []token, at int) bool {
 	t := in[at-1]
-	return t.kind == kindWord && isCapital(t.text) && !t.hasAny("noun", "named", "article") &&
+	return t.kind == kindWord && isCapital(t.text) && !t.hasAny("noun", "named") && (!t.has("article") ||
+		len(t.text) == 1) &&
 		(at == 1 || in[at-2].hasAny("and") || in[at-2].kind == kindMark)
 }
 

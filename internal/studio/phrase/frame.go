@@ -211,8 +211,13 @@ func (r *Reading) amend(in []token) bool {
 		last.With["name"] = name
 	case last.IsScene() && len(content) == 1 && first.has("style") && last.With["style"] == nil:
 		last.With["style"] = first.is["style"]
-	case last.Tool == "generate_terrain" && refersBack(content) && hasDimension(content):
+	case last.Tool == "generate_terrain" && first.has("named") && !first.has("prep") && len(content) > 1:
+		last.With["name"], _ = nameAfter(content, "named")
+	case last.Tool == "generate_terrain" && hasDimension(content) && (refersBack(content) || !slices.ContainsFunc(content,
+		func(t token) bool { return t.hasAny("verb", "want", "noun", "material") || t.kind == kindName })):
 		return r.amendTerrain(last, content)
+	case last.Tool == "populate_level" && first.has("most") && len(content) > 1 && content[1].isNumber():
+		last.With["budget_max_instances"] = content[1].num
 	default:
 		return false
 	}

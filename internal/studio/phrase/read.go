@@ -117,6 +117,10 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 		!anyHas(rest, "material"):
 		in, r.place = r.place, nil
 		r.readScene(in)
+	case (verb == "" || verb == "build") && anyHas(in, "object") && isSurface(in):
+		r.readTexture("paint", in)
+	case verb == "add" && named && objectType(head) == "" && !anyHas(rest, "material") && !hasFormat(rest):
+		r.readScene(rest)
 	case (verb == "" || verb == "build") && isInventory(in):
 		r.readList(rest)
 	case verb == "light" && (anyPicture(rest) || anyHas(rest, "resolution") || isShot(in, rest)):

@@ -62,6 +62,7 @@ const maxTokens = 400
 // tokenize splits a sentence into tokens and joins the phrases of the vocabulary.
 func tokenize(text string, names []Name) []token {
 	var out []token
+	text = commaForm.ReplaceAllString(text, "$1.$2$3")
 	for at := 0; at < len(text) && len(out) < maxTokens; {
 		if i := slices.IndexFunc(names, func(n Name) bool { return n.Start == at && n.End > at }); i >= 0 {
 			out = append(out, token{kind: kindName, text: names[i].Card, start: at, end: names[i].End})
@@ -75,8 +76,17 @@ func tokenize(text string, names []Name) []token {
 		}
 		at += n
 	}
+	for i := 1; i+1 < len(out); i++ { // "7; -7; 4"
+		before := out[i-1].kind == kindNumber || i > 1 && out[i-2].kind == kindNumber
+		if out[i].low == ";" && before && out[i+1].kind == kindNumber {
+			out[i].low = ","
+		}
+	}
 	return resolveWords(joinNumbers(joinPhrases(joinLists(out))))
 }
+
+// commaForm matches a decimal comma: a number with one in a list that semicolons divide. It keeps the length of a text.
+var commaForm = regexp.MustCompile(`(\d),(\d+)( ?(?:m|cm|mm|km) ?;)`)
 
 // isLetter reports whether a text ends with a letter or digit.
 func isLetter(s string) bool {

@@ -295,12 +295,12 @@ func scattered(in []token) (asset string, rest []token) {
 		}
 	}
 	for i, t := range in {
-		if t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && !t.hasAny("prep", "det", "lead") &&
+		if t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && !t.hasAny("prep", "det", "lead", "vague") &&
 			!t.has("copies") && !t.has("object") && !t.has("level_name") && !t.has("pron") {
 			name, n := readName(in[i:])
 			return name, in[i+n:]
 		}
-		if t.kind == kindWord && t.has("pron") {
+		if t.kind == kindWord && t.hasAny("pron", "vague") {
 			return "", in
 		}
 	}

@@ -189,8 +189,8 @@ func isCausative(in []token) bool {
 			meaning.Lemma(w, meaning.Adjective) != "" {
 			return true // "make the sea calmer"
 		}
-		if in[k].has("do") && k+1 == len(in) {
-			return true // "make the lighthouse blink"
+		if in[k].has("do") && k+1 == len(in) || k+1 < len(in) && in[k+1].has("det") && meaning.Lemma(w, meaning.Verb) == w {
+			return true // "make the lighthouse blink", "make the guards chase the players"
 		}
 		if in[k].is == nil && meaning.Lemma(w, meaning.Verb) == w && (meaning.Lemma(w, meaning.Noun) == "" ||
 			k+1 == len(in) && !meaning.IsA(w, meaning.Noun, "physical entity")) {
@@ -206,6 +206,9 @@ func dropParts(in []token) (out []token) {
 		if in[i].has("part") && i+2 < len(in) && in[i+1].has("of") && in[i+2].hasAny("noun", "material") {
 			i++
 			continue
+		}
+		if in[i].has("of") && i > 0 && in[i-1].has("unit") && i+1 < len(in) && in[i+1].is["noun"] == "terrain" {
+			continue // "80 by 80 metres of land"
 		}
 		out = append(out, in[i])
 	}
