@@ -6,7 +6,7 @@ import (
 )
 
 // Version names the rules by which claims are read and judged.
-const Version = "claims-6"
+const Version = "claims-7"
 
 // Predicate is what a claim says of its subject.
 type Predicate string
@@ -48,6 +48,7 @@ type Claim struct {
 	Object    int
 	Word      string // a direction, a state, or a noun that stands for an unknown subject
 	Number    int
+	Bound     int // 1 if Subject has more than Number, -1 if less
 	Denied    bool
 	Past      bool
 	Text      string // the sentence
@@ -69,7 +70,8 @@ func Check(text string, w *World) (list []Verdict) {
 	for _, c := range claims {
 		v := Verdict{Claim: c}
 		v.Truth, v.Source = judges[c.Predicate](c, w)
-		if v.Truth == Unsure && c.Predicate == Happened && (c.Word == "be" || hasOther(claims, c)) {
+		if v.Truth == Unsure && c.Predicate == Happened && (c.Word == "be" || hasOther(claims, c) &&
+			(eventOf(c.Word) != "death" || len(mannerIn(tokensOf(c.Text))) == 0)) {
 			v.Truth = True // the sentence is judged by what it says otherwise
 		}
 		list = append(list, v)
@@ -98,7 +100,7 @@ func Worst(list []Verdict) (worst Verdict, ok bool) {
 // Read returns the claims of a text. One that repeats another is left out.
 func Read(text string, w *World) (list []Claim) {
 	for _, s := range newReader(w).statements(text) {
-		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen, readWeather, readNumber,
+		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen, readWeather, readNumber, readAges,
 			readPast, readOffices, readGifts} {
 			list = append(list, read(&s, w)...)
 		}

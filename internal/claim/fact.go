@@ -3,6 +3,7 @@ package claim
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loregate/internal/meaning"
@@ -104,7 +105,8 @@ func readPast(s *statement, w *World) (list []Claim) {
 				v.first == 0 || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
 				continue
 			}
-			denied := v.denied || hasWord(lead, wordSet("never nobody none neither"))
+			denied := v.denied || hasWord(lead, wordSet("never nobody none neither")) || hasRun(lead, "not one") ||
+				hasRun(lead, "not a")
 			list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: v.lemma, Denied: denied})
 		}
 	}
@@ -125,23 +127,82 @@ func judgePast(c Claim, w *World) (Truth, string) {
 	}
 	best := 0.0
 	words := contentOf(said)
+	var all []string // the words of all facts
 	for _, e := range about {
 		for _, told := range factsOf(w.Entities[e]) {
 			if isAbout(words, w.Entities[e], told) && contradicts(c, said, w, e, told) {
 				return False, fmt.Sprintf("%s: %s", w.name(e), first(sentencesOf(w.Entities[e].Text)))
 			}
-			best = max(best, float64(len(shared(words, contentOf(told))))/float64(max(len(words), 1)))
+			known := contentOf(told)
+			all = append(all, known...)
+			best = max(best, float64(len(shared(words, known)))/float64(max(len(words), 1)))
 		}
 	}
 	known := slices.ContainsFunc(mentioned(c, w), func(e int) bool { return e != w.Speaker && e != w.Listener }) ||
-		w.Speaker != None && hasWord(said, wordSet(""+
-			"once this these"))
+		w.Speaker != None && (hasWord(said, wordSet("once this these")) || c.tellsOwnDeed(said))
 	switch {
+	case eventOf(c.Word) == "death" && known && slices.ContainsFunc(mannerIn(said), func(m string) bool {
+		return len(shared([]string{m}, all)) == 0
+	}):
+		return Unsure, ""
 	case best >= 0.6, !known:
 		return True, ""
 	}
 	return Unsure, ""
 }
+
+// tellsOwnDeed reports whether a speaker tells that they did something to something: "I caught a pike on Sunday".
+func (c Claim) tellsOwnDeed(said []token) bool {
+	for i, t := range said {
+		if verbOf(t.word) == c.Word && i > 0 && (said[i-1].word == "i" || said[i-1].word == "we") && t.word != c.Word &&
+			!isMental(c.Word) && c.Word != "be" && !c.Denied {
+			return slices.ContainsFunc(said[i+1:], func(t token) bool { return articles[t.word] || units[t.word] > 0 })
+		}
+	}
+	return false
+}
+
+// mannerIn returns the nouns behind a verb of death by which a text tells of what or where somebody died.
+func mannerIn(said []token) (nouns []string) {
+	at := slices.IndexFunc(said, func(t token) bool { return eventOf(verbOf(t.word)) == "death" })
+	for i := at + 1; at >= 0 && i < min(at+9, len(said)); i++ {
+		w := said[i].word
+		if said[i].mark || subjects[w] || w == "and" {
+			break
+		}
+		if isNoun(w) && !meaning.IsFunctionWord(w) && !isAdverb(w) && !isAny(nounOf(w), "time period", "time unit") {
+			nouns = append(nouns, baseOf(w))
+		}
+	}
+	return nouns
+}
+
+// events are kinds of past events, with their verbs.
+var events = func() map[string]string {
+	m := map[string]string{}
+	for kind, verbs := range map[string]string{
+		"death":  "die perish expire succumb drown starve kill murder slay poison strangle behead hang execute",
+		"burial": "bury inter entomb lay lie rest",
+		"leave":  "leave abandon desert forsake flee vacate evacuate empty quit",
+		"defeat": "fall take capture surrender conquer storm seize yield",
+		"escape": "escape break flee",
+		"write":  "write date pen compose",
+		"find":   "find discover",
+		"build":  "build rebuild erect put raise",
+		"burn":   "burn",
+	} {
+		for _, v := range strings.Fields(verbs) {
+			m[v] = kind
+		}
+	}
+	return m
+}()
+
+// eventOf returns the kind of event that a verb tells of, or "".
+func eventOf(lemma string) string { return events[lemma] }
+
+// sameEvent reports whether two verbs tell of the same kind of event.
+func sameEvent(a, b string) bool { return akin(a, b) || events[a] != "" && events[a] == events[b] }
 
 func sentencesOf(text string) []string { return slices.Collect(meaning.Sentences(text)) }
 
@@ -149,20 +210,27 @@ func sentencesOf(text string) []string { return slices.Collect(meaning.Sentences
 func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	words, known := contentOf(said), contentOf(told)
 	common := len(shared(words, known))
-	same := slices.ContainsFunc(known, func(k string) bool { return akin(c.Word, k) })
+	same := slices.ContainsFunc(known, func(k string) bool { return sameEvent(c.Word, k) })
 	named := len(shared(words, contentOf(tokensOf(w.Entities[e].Name)))) > 0
+	about := same && (named || common >= 2)
 	switch {
 	case (same || common >= 2 || named && c.Word == "be") && (differ(yearsIn(said), yearsIn(told)) ||
 		differ(daysIn(said), daysIn(told))),
-		named && otherLength(said, told),
-		same && common >= 2 && c.Denied && !deniesVerb(told, c.Word),
-		same && (named || common >= 2) && otherPlace(said, told, c.Word):
+		(named || common >= 2) && otherLength(said, told),
+		about && isRecent(said) && (len(yearsIn(told)) > 0 || hasWord(told, wordSet("centuries century ages ancient"))),
+		same && (common >= 2 || named && events[c.Word] != "") && c.Denied && !deniesVerb(told, c.Word),
+		about && otherPlace(said, told, c.Word, w),
+		about && otherAgent(said, told, c.Word, w),
+		named && without(said, told):
 		return true
 	}
 	fields := w.Entities[e].Fields
+	if n, ok := fields["dead"].(float64); ok && n == 0 && named && events[c.Word] == "death" && !c.Denied {
+		return true
+	}
 	if by := doerOf(w.Entities[e], c.Word); by != "" {
 		who := subjectIn(c, w)
-		return who != None && !strings.Contains(strings.ToLower(factName(w, who)), strings.ToLower(by))
+		return who != None && !isNamed(w.Entities[who], by)
 	}
 	if (same || named) && !c.Denied && otherDeath(said, told, c.Word) {
 		return true
@@ -178,12 +246,61 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	return ok && len(other) > 0 && len(shared(other, contentOf(tokensOf(cause)))) == 0
 }
 
-// yearsIn returns the years in a text.
-func yearsIn(list []token) (years []string) {
-	for _, t := range list {
-		if len(t.word) >= 3 && len(t.word) <= 4 && strings.Trim(t.word, "0123456789") == "" {
-			years = append(years, t.word)
+// isRecent reports whether a text tells of a time in the last years.
+func isRecent(said []token) bool {
+	return slices.ContainsFunc([]string{"last year", "last week", "last month", "last winter", "last summer", "this year",
+		"a year ago", "last night", "this morning"}, func(p string) bool { return hasRun(said, p) }) ||
+		hasWord(said, wordSet("yesterday"))
+}
+
+// without reports whether a text says that something went without a thing which, as the other tells, was with it.
+func without(said, told []token) bool {
+	at := slices.IndexFunc(said, func(t token) bool { return t.word == "without" })
+	if at < 0 {
+		return false
+	}
+	with := slices.IndexFunc(told, func(t token) bool { return t.word == "with" })
+	return with >= 0 && len(shared(contentOf(said[at+1:min(at+6, len(said))]), contentOf(told[with+1:]))) > 0
+}
+
+// otherAgent reports whether two texts name different people who did the same.
+func otherAgent(said, told []token, lemma string, w *World) bool {
+	a, b := agentOf(said, lemma, w), agentOf(told, lemma, w)
+	return a != None && b != None && a != b
+}
+
+// agentOf returns the person who did what a verb tells: its subject, or the person after "by".
+func agentOf(list []token, lemma string, w *World) int {
+	c := clause{tokens: list, named: newNames(w).findMentions(list)}
+	for _, v := range c.verbs() {
+		if !sameEvent(v.lemma, lemma) {
+			continue
 		}
+		if v.passive {
+			for _, m := range c.named {
+				if m.from > v.at && w.Entities[m.entity].Class == Person && c.wordBefore(m.from) == "by" && !m.pronoun {
+					return m.entity
+				}
+			}
+		} else if m, ok := c.subjectOf(w, v, Person); ok && v.tense == past {
+			return m.entity
+		}
+	}
+	return None
+}
+
+// yearsIn returns the years in a text, in figures or words.
+func yearsIn(list []token) (years []string) {
+	for i := 0; i < len(list); i++ {
+		n, next, ok := numberAt(list, i)
+		if !ok {
+			continue
+		}
+		counts := next < len(list) && isNoun(list[next].word) && nounOf(list[next].word) != list[next].word
+		if n >= 100 && n < 3000 && !counts && list[next-1].word != "hundred" && !articles[list[max(0, i-1)].word] {
+			years = append(years, strconv.Itoa(n))
+		}
+		i = next - 1
 	}
 	return years
 }
@@ -216,7 +333,7 @@ var hours = map[string]float64{"minute": 1.0 / 60, "hour": 1, "afternoon": 6, "m
 func lengthsIn(list []token) (lengths []float64) {
 	for i, t := range list {
 		length := hours[strings.TrimSuffix(t.word, "s")]
-		if length == 0 || i == 0 || i+1 < len(list) && list[i+1].word == "ago" {
+		if length == 0 || i == 0 || i+1 < len(list) && intervals[list[i+1].word] {
 			continue
 		}
 		for back := i - 1; back >= max(0, i-4); back-- {
@@ -232,6 +349,9 @@ func lengthsIn(list []token) (lengths []float64) {
 	}
 	return lengths
 }
+
+// intervals are words behind a length of time that is no duration: "three days later".
+var intervals = wordSet("ago after before later earlier since old")
 
 // otherLength reports whether two texts tell of different lengths of time.
 func otherLength(said, told []token) bool {
@@ -295,7 +415,7 @@ func agentIn(list []token, lemma string) []string {
 // deniesVerb reports whether a text denies a verb: "nobody died".
 func deniesVerb(list []token, lemma string) bool {
 	for i, t := range list {
-		if akin(baseOf(t.word), lemma) && hasWord(list[max(0, i-4):i], denials) {
+		if sameEvent(baseOf(t.word), lemma) && hasWord(list[max(0, i-4):i], denials) {
 			return true
 		}
 	}
@@ -303,31 +423,76 @@ func deniesVerb(list []token, lemma string) bool {
 }
 
 // otherPlace reports whether two texts tell of the same act at different places: "buried at sea", "buried in the tomb".
-func otherPlace(said, told []token, lemma string) bool {
+func otherPlace(said, told []token, lemma string, w *World) bool {
 	a, b := placesAfter(said, lemma), placesAfter(told, lemma)
-	return len(a) > 0 && len(b) > 0 && len(shared(a, b)) == 0
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(p place) bool {
+		return slices.ContainsFunc(b, func(o place) bool { return p.isLike(o) || p.isPartOf(o, w) })
+	})
 }
 
-// placesAfter returns the nouns after "at", "in" or "on" behind a verb, without those of times.
-func placesAfter(list []token, lemma string) (nouns []string) {
+// isPartOf reports whether the canon tells of one place or thing at another: of the tomb in the graveyard.
+func (p place) isPartOf(o place, w *World) bool {
+	return slices.ContainsFunc(w.Entities, func(e Entity) bool {
+		return e.Class == Place && len(shared([]string{o.noun}, contentOf(tokensOf(e.Name)))) > 0 &&
+			slices.Contains(contentOf(tokensOf(e.Text)), p.noun)
+	})
+}
+
+// A place is the noun of a place or thing in, at or from which something happened, with the words before it.
+type place struct {
+	noun  string
+	words []string
+}
+
+// isLike reports whether two places may be the same: their nouns are akin, and so are the words before them.
+func (p place) isLike(o place) bool {
+	one, other := append(p.words, p.noun), append(o.words, o.noun)
+	common := len(shared(one, other))
+	return common > 1 || common == 1 && (len(one) == 1 || len(other) == 1 || !akin(p.noun, o.noun))
+}
+
+// placesAfter returns the places after "at", "in", "on" or "out of" behind a verb, without times.
+func placesAfter(list []token, lemma string) (found []place) {
 	for i, t := range list {
-		if !akin(baseOf(t.word), lemma) {
+		v := verbOf(t.word)
+		if v == "" || !sameEvent(v, lemma) || isNoun(t.word) && strings.HasSuffix(t.word, "s") && eventOf(v) != "burial" ||
+			isNoun(t.word) && v == t.word {
 			continue
 		}
 		for k := i + 1; k+1 < len(list) && k < i+12; k++ {
 			if w := list[k].word; w == "." || w == ";" || w == "and" || w == "but" {
 				break
 			}
-			if !placing[list[k].word] {
+			if !placing[list[k].word] && list[k].word != "from" && !(list[k].word == "of" && list[k-1].word == "out") {
 				continue
 			}
-			if noun, _, ok := nounAfter(list, skipDeterminers(list, k+1), false); ok && !isAny(noun, "time period",
-				"time", "time unit") {
-				nouns = append(nouns, noun)
+			if p, ok := placeAt(list, skipDeterminers(list, k+1)); ok && !isAny(p.noun, "time period", "time", "time unit") &&
+				!months[p.noun] && !times[p.noun] {
+				found = append(found, p)
 			}
 		}
 	}
-	return nouns
+	return found
+}
+
+var times = wordSet("day days time winter year end night age")
+
+// placeAt returns the place whose words begin at a token: "Princetown prison".
+func placeAt(list []token, i int) (p place, ok bool) {
+	for ; i < len(list) && !list[i].mark && len(p.words) < 4; i++ {
+		w := list[i].word
+		if prepositions[w] || isAuxiliary(w) || meaning.IsFunctionWord(w) || isAdverb(w) || !isNoun(w) && verbOf(w) != "" ||
+			strings.Trim(w, "0123456789") == "" {
+			break
+		}
+		p.words = append(p.words, baseOf(w))
+	}
+	if len(p.words) == 0 {
+		return p, false
+	}
+	p.noun = nounOf(p.words[len(p.words)-1])
+	p.words = p.words[:len(p.words)-1]
+	return p, true
 }
 
 func skipDeterminers(list []token, i int) int {
@@ -354,6 +519,14 @@ func subjectIn(c Claim, w *World) int {
 	for _, s := range r.statements(c.Text) {
 		all := clause{tokens: s.tokens, named: s.named}
 		for _, v := range all.verbs() {
+			if v.lemma == c.Word && v.passive {
+				for _, m := range all.named {
+					if m.from > v.at && w.Entities[m.entity].Class == Person && all.wordBefore(m.from) == "by" &&
+						!possessives[all.tokens[m.from].word] {
+						return m.entity
+					}
+				}
+			}
 			if v.lemma == c.Word && !v.passive {
 				if m, ok := all.subjectOf(w, v, Person); ok {
 					return m.entity
@@ -378,6 +551,9 @@ func causeIn(list []token) []string {
 		}
 	}
 	for i, t := range list {
+		if i > 0 && t.word == "to" && verbOf(list[i-1].word) == "fall" {
+			return contentOf(list[i+1 : min(i+5, len(list))]) // "fell to treachery"
+		}
 		if t.word == "because" || hasRun(list[i:min(i+2, len(list))], "due to") {
 			return contentOf(list[i+1:])
 		}

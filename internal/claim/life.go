@@ -191,16 +191,21 @@ var lasting = wordSet("be have lie rest sleep remain belong mean own deserve hau
 var meeting = wordSet("meet see speak talk visit miss hear greet ask follow serve dine eat drink pass watch")
 
 // recent are words for a time that only the living have seen.
-var recent = wordSet("now today tonight yesterday morning evening just ago breakfast lunch dinner supper week " +
-	"tomorrow recently lately minute moment hour")
+var recent = wordSet("now today tonight yesterday just ago breakfast lunch dinner supper tomorrow recently lately " +
+	"minute moment hour")
+
+// recentTimes are phrases for such a time.
+var recentTimes = []string{"last night", "this afternoon", "the other day", "this morning", "this evening", "this week",
+	"last week", "this noon", "in the morning", "in the evening", "every week", "a week", "very morning", "very evening"}
 
 // whereabouts are words by which somebody is alive: "he is upstairs".
 var whereabouts = wordSet("upstairs downstairs outside inside here away home abroad asleep awake busy hungry waiting")
 
 // readActs reads that a person does something now or a short time ago, or that somebody has met them.
 func readActs(c *clause, w *World) (list []Claim) {
-	timed := hasWord(c.tokens, recent) || hasRun(c.tokens, "last night") || hasRun(c.tokens, "this afternoon") ||
-		hasRun(c.tokens, "the other day")
+	timed := hasWord(c.tokens, recent) || slices.ContainsFunc(recentTimes, func(p string) bool {
+		return hasRun(c.tokens, p)
+	})
 	for _, v := range c.verbs() {
 		who, ok := c.subjectOf(w, v, Person)
 		now := v.tense == present || v.tense == progressive || v.modal == "will" || timed && (v.tense == past ||

@@ -14,13 +14,24 @@ var units = map[string]int{"no": 0, "zero": 0, "one": 1, "single": 1, "two": 2, 
 	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "thirteen": 13, "fourteen": 14,
 	"fifteen": 15, "sixteen": 16, "seventeen": 17,
 	"eighteen": 18, "nineteen": 19, "twenty": 20, "score": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-	"seventy": 70, "eighty": 80, "ninety": 90, "pair": 2, "couple": 2}
+	"seventy": 70, "eighty": 80, "ninety": 90, "pair": 2, "couple": 2, "both": 2, "twin": 2, "brace": 2, "lone": 1, "sole": 1,
+	"solitary": 1, "trio": 3, "quartet": 4, "quintet": 5, "sextet": 6, "septet": 7, "octet": 8}
+
+// collectives are numbers after which "of" stands before what they count.
+var collectives = wordSet("pair couple brace dozen score trio quartet quintet sextet septet octet hundred thousand million")
+
+// factors multiply the number that follows.
+var factors = map[string]int{"twice": 2, "thrice": 3}
 
 var powers = map[string]int{"hundred": 100, "thousand": 1000, "million": 1_000_000}
 
 // numberAt reads a number in words or digits, and returns the index after it.
 func numberAt(list []token, i int) (n, next int, ok bool) {
 	total, part := 0, 0
+	if f := factors[list[i].word]; f > 0 && i+1 < len(list) {
+		n, next, ok = numberAt(list, i+1)
+		return f * n, next, ok
+	}
 	start := i
 	if hasRun(list[i:min(i+3, len(list))], "half a dozen") {
 		return 6, i + 3, true
@@ -45,7 +56,8 @@ func numberAt(list []token, i int) (n, next int, ok bool) {
 			}
 		case power > 0 && i == start && i > 0 && articles[list[i-1].word]:
 			part = power
-		case w == "and" && i > start && (part >= 100 || total > 0) && i+1 < len(list) && units[list[i+1].word] > 0:
+		case w == "and" && i > start && (part >= 100 || total > 0) && i+1 < len(list) && (units[list[i+1].word] > 0 ||
+			strings.Contains(list[i+1].word, "-")):
 		default:
 			return total + part, i, i > start
 		}
@@ -69,7 +81,7 @@ func countsIn(list []token) (out []count) {
 			i++
 			continue
 		}
-		if w := list[next-1].word; (w == "pair" || w == "couple") && next < len(list) && list[next].word == "of" {
+		if collectives[list[next-1].word] && next < len(list) && list[next].word == "of" {
 			next++
 		}
 		if next < len(list) && list[next].word == "of" && next+1 < len(list) && determiners[list[next+1].word] {
@@ -87,7 +99,7 @@ func countsIn(list []token) (out []count) {
 func nounAfter(list []token, from int, many bool) (noun string, end int, ok bool) {
 	for i := from; i < len(list) && i < from+4 && !list[i].mark; i++ {
 		w := list[i].word
-		if prepositions[w] || beForms[w] || haveForms[w] || w == "and" {
+		if prepositions[w] || beForms[w] || haveForms[w] || articles[w] || w == "and" {
 			break
 		}
 		base := nounOf(w)
@@ -112,15 +124,80 @@ func notCounted(noun string) bool {
 // readNumber reads numbers of things.
 func readNumber(s *statement, w *World) (list []Claim) {
 	for _, c := range countsIn(s.tokens) {
+		if hasWord(s.tokens, wordSet("another less minus plus")) && !hasRun(s.tokens, "less than") {
+			break // a sum
+		}
 		if c.n == 0 && !hasRun(s.tokens, "there are") && !hasRun(s.tokens, "there is") && !hasWord(s.tokens[max(0,
 			c.at-2):c.at], wordSet("has have boasts")) || slices.ContainsFunc(s.named,
 			func(m mention) bool { return m.from <= c.at && c.at < m.to }) {
 			continue
 		}
-		list = append(list, Claim{Predicate: Counts, Subject: None, Object: None, Word: c.noun, Number: c.n,
-			Denied: c.at > 0 && s.tokens[c.at-1].word == "not"})
+		claim := Claim{Predicate: Counts, Subject: None, Object: None, Word: c.noun, Number: c.n,
+			Denied: c.at > 0 && s.tokens[c.at-1].word == "not", Bound: boundAt(s.tokens, c.at)}
+		if claim.Bound != 0 && hasWord(s.tokens[max(0, c.at-3):c.at], wordSet("no not")) { // "no fewer than four"
+			claim.Denied = true
+		}
+		if s.tokens[c.at].word == "single" && hasWord(s.tokens[max(0, c.at-3):c.at], denials) { // "not a single grave"
+			claim.Number = 0
+		}
+		list = append(list, claim)
 	}
 	return append(list, readTotals(s, w)...)
+}
+
+// boundAt returns 1 for a number that is less than the one meant, "more than ten", and -1 for one that is more.
+func boundAt(list []token, at int) int {
+	before := list[max(0, at-2):at]
+	switch {
+	case hasRun(before, "more than"), at > 0 && list[at-1].word == "over":
+		return 1
+	case hasRun(before, "fewer than"), hasRun(before, "less than"), at > 0 && list[at-1].word == "under":
+		return -1
+	}
+	return 0
+}
+
+// agrees reports whether a number that the canon tells is the one that a claim tells.
+func (c Claim) agrees(known int) bool {
+	switch c.Bound {
+	case 1:
+		return (known > c.Number) != c.Denied
+	case -1:
+		return (known < c.Number) != c.Denied
+	}
+	return (known == c.Number) != c.Denied
+}
+
+// readAges reads how old somebody is: "the boy is fifteen".
+func readAges(s *statement, w *World) (list []Claim) {
+	for _, m := range s.named {
+		if m.to+1 >= len(s.tokens) || w.Entities[m.entity].Class != Person || !beForms[s.tokens[m.to].word] {
+			continue
+		}
+		n, next, ok := numberAt(s.tokens, m.to+1)
+		if ok && n > 1 && (next == len(s.tokens) || s.tokens[next].mark || s.tokens[next].word == "and" ||
+			s.tokens[next].word == "years") {
+			list = append(list, Claim{Predicate: Counts, Subject: m.entity, Object: None, Word: "year", Number: n})
+		}
+	}
+	return list
+}
+
+// judgeAge compares an age with the one that a card tells: "a boy of ten", "ten years old".
+func judgeAge(c Claim, w *World) (Truth, string) {
+	told := tokensOf(w.Entities[c.Subject].Text)
+	for i := range told {
+		n, next, ok := numberAt(told, i)
+		if !ok || !(i > 1 && (told[i-1].word == "of" && isAny(nounOf(told[i-2].word), "person") || told[i-1].word == "aged") ||
+			hasRun(told[next:min(next+2, len(told))], "years old")) {
+			continue
+		}
+		if n == c.Number {
+			return True, ""
+		}
+		return False, fmt.Sprintf("%s is %d years old", w.name(c.Subject), n)
+	}
+	return Unsure, ""
 }
 
 // readTotals reads numbers that stand behind what they count, or count people without a noun: "the pillars number ten",
@@ -141,7 +218,14 @@ func readTotals(s *statement, w *World) (list []Claim) {
 		ends := len(after) == 0 || after[0].mark || hasRun(after, "in number") || hasRun(after, "in all") ||
 			hasRun(after, "in the")
 		verb := s.tokens[i-1].word
+		of := s.tokens[next:min(next+3, len(s.tokens))]
 		switch noun := s.nounBefore(i - 1); {
+		case len(of) == 3 && hasRun(of, "of us") && isNoun(of[2].word) && nounOf(of[2].word) != of[2].word:
+			add(n, nounOf(of[2].word)) // "six of us servants"
+		case hasRun(after, "of them") && s.pluralBefore(i) != "":
+			add(n, s.pluralBefore(i))
+		case isGroupOf(s, w, i) && ends:
+			add(n, "member") // "a guard of one hundred"
 		case hasRun(after, "of us") || hasRun(after, "of them") || len(after) > 0 && after[0].word == "strong":
 			add(n, "member")
 		case ends && beForms[verb] && i > 1 && (s.tokens[i-2].word == "we" || s.tokens[i-2].word == "they"):
@@ -151,6 +235,23 @@ func readTotals(s *statement, w *World) (list []Claim) {
 		}
 	}
 	return list
+}
+
+// isGroupOf reports whether a group and "of" stand before a token.
+func isGroupOf(s *statement, w *World, i int) bool {
+	return i > 1 && s.tokens[i-1].word == "of" && slices.ContainsFunc(s.named, func(m mention) bool {
+		return m.to == i-1 && w.Entities[m.entity].Class == Group
+	})
+}
+
+// pluralBefore returns the last plural noun before a token, in base form, or "".
+func (s *statement) pluralBefore(i int) string {
+	for i--; i >= 0; i-- {
+		if w := s.tokens[i].word; isNoun(w) && nounOf(w) != w && !meaning.IsFunctionWord(w) && !beForms[w] {
+			return nounOf(w)
+		}
+	}
+	return ""
 }
 
 // nounBefore returns the plural noun that stands directly before a token, in base form, or "".
@@ -168,16 +269,25 @@ func (s *statement) nounBefore(i int) string {
 // judgeNumber compares a number with the numbers that the canon tells of the same things: of entities in the text, of the
 // place, and of facts.
 func judgeNumber(c Claim, w *World) (Truth, string) {
+	if c.Subject != None {
+		return judgeAge(c, w)
+	}
 	said := tokensOf(c.Text)
 	about := append(mentioned(c, w), factsAbout(said, w)...)
 	if w.Place != None {
 		about = append(about, w.Place)
 	}
+	for i, e := range w.Entities { // the stone huts, or a group of families
+		if e.Class == Group && !isAny(c.Word, "person") || e.Class == Group && hasWord(said, wordSet("we us our")) ||
+			e.Class == Place && slices.Contains(contentOf(tokensOf(e.Name)), c.Word) {
+			about = append(about, i)
+		}
+	}
 	source := ""
 	for _, e := range about {
 		if n, ok := deadIn(w.Entities[e]); ok && (isAny(c.Word, "person", "people") &&
 			hasWord(said, fatal) || c.Word == "life") {
-			if n == c.Number != c.Denied {
+			if c.agrees(n) {
 				return True, ""
 			}
 			source = fmt.Sprintf("%s: %d dead", w.name(e), n)
@@ -187,7 +297,7 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 				len(shared(contentOf(said), contentOf(tokensOf(w.name(e))))) > 0) {
 				continue
 			}
-			if known.n == c.Number != c.Denied {
+			if c.agrees(known.n) {
 				return True, ""
 			}
 			source = fmt.Sprintf("%s: %d %s", w.name(e), known.n, known.noun)
@@ -196,10 +306,23 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 	switch {
 	case source != "":
 		return False, source
+	case c.isKnownNear(w):
+		return True, ""
 	case notCounted(c.Word) || c.Number < 2 || w.Speaker == None && isAny(c.Word, "animal"):
 		return True, ""
 	}
 	return Unsure, ""
+}
+
+// isKnownNear reports whether a place nearby, or a group that the speaker leads, has as many.
+func (c Claim) isKnownNear(w *World) bool {
+	return slices.ContainsFunc(w.Entities, func(e Entity) bool {
+		leads := e.Class == Group && w.Speaker != None && isNamed(w.Entities[w.Speaker], leaderOf(e)) &&
+			isAny(c.Word, "person")
+		return (leads || e.Class == Place && e.Near) && slices.ContainsFunc(countsOf(e), func(known count) bool {
+			return (sameNoun(known.noun, c.Word) || leads && known.noun == "member") && c.agrees(known.n)
+		})
+	})
 }
 
 var fatal = wordSet("dead death died die killed perished burned burnt drowned slain murdered fell")

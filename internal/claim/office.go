@@ -57,7 +57,7 @@ func readOffices(s *statement, w *World) (list []Claim) {
 func (c *clause) officePhrases(w *World) (list []officePhrase) {
 	for i := 0; i < len(c.tokens); i++ {
 		if m, ok := c.mentionAt(i); ok && !m.pronoun {
-			if w.Entities[m.entity].Class == Person && w.hasOffice(c.tokens[m.to-1].word) {
+			if w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s" && w.hasOffice(c.tokens[m.to-1].word) {
 				list = append(list, c.officeAt(w, m.to-1, m.to))
 				list[len(list)-1].named = true
 			}
@@ -93,9 +93,9 @@ func (c *clause) addOwner(w *World, o *officePhrase) {
 	add := func(e int) { o.words = append(o.words, contentOf(tokensOf(w.name(e)))...) }
 	part := c.tokens[o.from:o.to]
 	switch {
-	case hasWord(part, wordSet("this")) && w.Place != None:
+	case hasWord(part, hereThis) && w.Place != None:
 		add(w.Place)
-	case hasWord(part, wordSet("its their")):
+	case hasWord(part, theirs):
 		for _, m := range slices.Backward(c.named) {
 			if class := w.Entities[m.entity].Class; m.to <= o.to && (class == Group || class == Place) {
 				add(m.entity)
@@ -366,10 +366,10 @@ func (c *clause) isSubject(m mention, o officePhrase, at int) bool {
 	}
 	between := withoutInserts(c.tokens[m.to:at])
 	if w := c.tokens[at].word; w != "as" && w != "being" && (slices.ContainsFunc(between, isFiniteVerb) ||
-		hasWord(between, wordSet(","))) {
+		hasWord(between, comma)) {
 		return false
 	}
-	return !hasWord(between, beForms) && !hasWord(between, wordSet("but while because that who ; :")) &&
+	return !hasWord(between, beForms) && !hasWord(between, breaks) &&
 		!slices.ContainsFunc(between, func(t token) bool { return subjects[t.word] })
 }
 
@@ -429,9 +429,17 @@ func (c *clause) holdsOffice(m mention, o officePhrase) bool {
 // isPast reports whether the verb between two tokens tells of the past: "was the cook", but not "was made cook".
 func (c *clause) isPast(from, to int, being bool) bool {
 	part := c.tokens[from:to]
-	return hasWord(part, modals) || hasWord(part, wordSet("would could might")) ||
-		being && hasWord(part, wordSet("was were"))
+	return hasWord(part, modals) || hasWord(part, unreal) || being && hasWord(part, wasForms)
 }
+
+var (
+	unreal   = wordSet("would could might")
+	wasForms = wordSet("was were")
+	breaks   = wordSet("but while because that who ; :")
+	comma    = wordSet(",")
+	hereThis = wordSet("this")
+	theirs   = wordSet("its their")
+)
 
 // tie returns the base forms of the words between two tokens, without articles, adverbs and denials.
 func (c *clause) tie(from, to int) string {

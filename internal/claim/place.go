@@ -119,6 +119,9 @@ func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
 	if !ok || c.hasPrepositionBetween(v.at, m.from) || m.from-v.at > 3 {
 		return mention{}, false
 	}
+	if hasWord(c.tokens[v.at:m.from], asking) || hasWord(c.tokens[v.at:m.from], wordSet("all")) || c.wordAt(m.to) == "'s" {
+		return mention{}, false // "that is what Wat is"
+	}
 	shown := here && v.first <= 2 && standing[v.lemma] || v.lemma == "be" && v.tense == present &&
 		(c.tokens[0].word == "that" || c.tokens[0].word == "this" || w.Speaker == None && v.first > 0 &&
 			c.tokens[v.first-1].word == "there")

@@ -29,7 +29,7 @@ var hedges = wordSet("might may could would perhaps maybe possibly probably supp
 	"seems seemed imagine imagined dream dreams dreamt dreamed " +
 	"wish wishes wished hope hopes hoped wonder wonders doubt doubts guess suppose afraid fear fears feared " +
 	"dread whether legend legends tale tales song songs rumour rumours " +
-	"rumor rumors gossip  hearsay ballad ballads story stories pretend pretends almost " +
+	"rumor rumors gossip hearsay ballad ballads story stories pretend pretends almost " +
 	"nearly")
 
 // reported are verbs of speech. Their subject vouches for what follows, not the text.
@@ -38,7 +38,11 @@ var reported = wordSet("say says said saying tell tells told claim claims claime
 	"whispers whispered")
 
 // vouched are verbs of speech by which a speaker claims what follows: "I tell you".
-var vouched = wordSet("say tell swear claim insist")
+var vouched = wordSet("say tell swear claim insist bet wager")
+
+// asides are phrases that neither assert nor hedge what they stand beside.
+var asides = []string{"would you believe it", "would you credit it", "believe it or not", "would you believe",
+	"you know", "you see", "mark my words", "i dare say", "if you please", "if you must know", "if i can still count"}
 
 // hearsay are phrases of a sentence for which others vouch.
 var hearsay = []string{"according to", "has it that", "have it that", "word has it", "there is talk", "talk that",
@@ -104,9 +108,9 @@ func (r *reader) completed(tokens []token) []token {
 // statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
 // of the next one mean.
 func (r *reader) statement(text string, tokens []token) (statement, bool) {
-	tokens = cutTag(cutLead(tokens))
+	tokens = cutTag(cutLead(cutAsides(tokens)))
 	asserted := tokens
-	if !asserts(tokens) {
+	if !asserts(r.withoutTitles(tokens)) {
 		if asserted = assertedPart(tokens); asserted == nil {
 			asserted = r.speech(tokens)
 		}
@@ -119,6 +123,37 @@ func (r *reader) statement(text string, tokens []token) (statement, bool) {
 	}
 	st.clauses = st.split()
 	return st, len(st.tokens) > 0
+}
+
+// withoutTitles returns tokens without words of names that would be hedges: "the legend" is an event of the canon.
+func (r *reader) withoutTitles(tokens []token) []token {
+	if !hasWord(tokens, hedges) {
+		return tokens
+	}
+	for _, m := range r.names.findMentions(tokens) {
+		if r.world.Entities[m.entity].Class == Other {
+			tokens = slices.Concat(tokens[:m.from], []token{{text: "it", word: "it"}}, tokens[m.to:])
+			break
+		}
+	}
+	return tokens
+}
+
+// cutAsides cuts asides out of a sentence.
+func cutAsides(tokens []token) []token {
+	for _, p := range asides {
+		at := runAt(tokens, p)
+		end := at + len(strings.Fields(p))
+		if at < 0 || at > 0 && !tokens[at-1].mark || end < len(tokens) && !tokens[end].mark {
+			continue
+		}
+		if at > 0 {
+			tokens = slices.Concat(tokens[:at-1], tokens[end:])
+		} else if end < len(tokens) {
+			tokens = tokens[end+1:]
+		}
+	}
+	return tokens
 }
 
 // cutLead cuts off words that ask whether the listener knows a fact: "did you not know that the smith has it?".
@@ -144,17 +179,33 @@ func cutLead(tokens []token) []token {
 
 var knowing = wordSet("know hear heard see notice realise realize tell told remember")
 
-// assertedPart returns the part of a sentence behind "but" or a semicolon that asserts something, although the part
-// before it does not, or nil.
+// assertedPart returns the part of a sentence, up to a semicolon or behind "but", that asserts something although the
+// whole does not: "they may think so, but he is dead". It returns nil if there is none. The weather of which a sentence
+// complains is there: "will this rain never end".
 func assertedPart(tokens []token) []token {
 	for i, t := range tokens {
-		if i+3 < len(tokens) && (t.word == ";" || t.word == "but" && i > 0 && tokens[i-1].mark) {
-			if rest := tokens[i+1:]; asserts(rest) && !isQuestion(tokens) {
-				return rest
-			}
+		if i+1 < len(tokens) && (t.word == "this" || t.word == "such" || t.word == "that" && i > 0 && tokens[i-1].word == "to") && isWeather(tokens[i+1].word) {
+			return tokens[i : i+2]
+		}
+	}
+	for i, t := range tokens {
+		if i < 3 || i+3 >= len(tokens) || isQuestion(tokens) || t.word != ";" && !(t.word == "but" && tokens[i-1].mark) {
+			continue
+		}
+		if first := tokens[:i]; asserts(first) {
+			return first
+		}
+		if rest := tokens[i+1:]; asserts(rest) && !tellsHearsay(tokens[:i]) {
+			return rest
 		}
 	}
 	return nil
+}
+
+// tellsHearsay reports whether others vouch for what a part of a sentence tells.
+func tellsHearsay(tokens []token) bool {
+	return slices.ContainsFunc(tokens, func(t token) bool { return reported[t.word] }) ||
+		slices.ContainsFunc(hearsay, func(p string) bool { return hasRun(tokens, p) })
 }
 
 // cutTag cuts the question off a sentence that asserts something before it: "he is dead, isn't he?".
@@ -220,15 +271,22 @@ func (r *reader) speech(tokens []token) []token {
 	return said
 }
 
-// hasHedge reports whether a sentence has a hedge. "You may" permits.
+// hasHedge reports whether a sentence has a hedge. "You may" permits, and "I would swear" and "you would find" assert.
 func hasHedge(tokens []token) bool {
 	for i, t := range tokens {
+		if t.word == "would" && i > 0 && i+1 < len(tokens) && (tokens[i-1].word == "i" && vouched[tokens[i+1].word] ||
+			tokens[i-1].word == "you" && finding[tokens[i+1].word]) {
+			continue
+		}
 		if hedges[t.word] && !(t.word == "may" && i > 0 && (tokens[i-1].word == "you" || t.upper)) {
 			return true
 		}
 	}
 	return false
 }
+
+// finding are verbs of those who find a thing as a text says: "you would find three".
+var finding = wordSet("find see count get")
 
 func isQuestion(tokens []token) bool {
 	return slices.ContainsFunc(tokens[max(0, len(tokens)-3):], func(t token) bool { return t.word == "?" })
@@ -254,15 +312,24 @@ func cutUnasserted(tokens []token) []token {
 		}
 		if tokens[i].word == "as" && (hasRun(tokens[i+1:min(i+5, len(tokens))], "as if") || hasRun(tokens[i+1:min(i+5,
 			len(tokens))], "as though")) {
-			return tokens[:i] // "as cold as if"
+			return cutUnasserted(withoutPart(tokens, i)) // "as cold as if"
 		}
 		for _, c := range comparisons {
 			if runAt(tokens[i:min(i+2, len(tokens))], c) == 0 && !subjects[tokens[i-1].word] {
-				return tokens[:i]
+				return cutUnasserted(withoutPart(tokens, i))
 			}
 		}
 	}
 	return tokens
+}
+
+// withoutPart returns tokens without those from one on up to the next mark.
+func withoutPart(tokens []token, from int) []token {
+	end := slices.IndexFunc(tokens[from:], func(t token) bool { return t.mark && t.word != "'" })
+	if end < 0 {
+		return tokens[:from]
+	}
+	return slices.Concat(tokens[:from], tokens[from+end:])
 }
 
 var subjects = wordSet("i you he she we they")

@@ -57,6 +57,9 @@ func (c *clause) introduced(from, to int) (string, bool) {
 			if (prepositions[w] && w != "of") || verbOf(w) != "" && !isNoun(w) && !hidden || isRelativePronoun(w) {
 				break
 			}
+			if w == "of" && units[head] > 0 {
+				return "", false // "a trio of towers"
+			}
 			if w == "of" && !isAny(head, "collection", "group", "large indefinite quantity") {
 				break
 			}

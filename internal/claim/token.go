@@ -118,13 +118,27 @@ func hasRun(list []token, phrase string) bool { return runAt(list, phrase) >= 0 
 
 // runAt returns the index at which the words of a phrase begin, or -1.
 func runAt(list []token, phrase string) int {
-	words := strings.Fields(phrase)
-	for i := 0; i+len(words) <= len(list); i++ {
-		if slices.EqualFunc(list[i:i+len(words)], words, func(t token, w string) bool { return t.word == w }) {
+	for i := range list {
+		if startsWith(list[i:], phrase) {
 			return i
 		}
 	}
 	return -1
+}
+
+// startsWith reports whether tokens begin with the words of a phrase.
+func startsWith(list []token, phrase string) bool {
+	for len(list) > 0 {
+		word, rest, more := strings.Cut(phrase, " ")
+		if list[0].word != word {
+			return false
+		}
+		if !more {
+			return true
+		}
+		list, phrase = list[1:], rest
+	}
+	return false
 }
 
 // hasWord returns whether a token is one of a set of words.

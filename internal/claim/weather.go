@@ -32,19 +32,21 @@ var skies = func() map[string][]sky {
 	m := map[string][]sky{}
 	for kind, words := range map[sky]string{
 		rain: "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop rainy drizzly wet soggy " +
-			"pour sodden",
-		snow:    "snow snowfall blizzard snowstorm snowflake flake snowdrift snowy flurry",
+			"pour sodden torrent deluge monsoon sprinkle teem pelt raincloud drench",
+		snow:    "snow snowfall blizzard snowstorm snowflake flake snowdrift snowy flurry slush snowfield",
 		hail:    "hail hailstone sleet hailstorm",
-		fog:     "fog mist haze smog foggy misty hazy murk brume",
+		fog:     "fog mist haze smog foggy misty hazy murk murky brume vapour vapor fogbound fogbank",
 		thunder: "thunder lightning thunderstorm thunderclap thundercloud",
-		wind:    "wind gale gust tempest breeze squall storm thunderstorm hurricane windy stormy blustery breezy blizzard rainstorm snowstorm",
-		calm:    "calm windless still motionless becalmed",
+		wind: "wind gale gust tempest breeze squall storm thunderstorm hurricane windy stormy blustery breezy " +
+			"blizzard rainstorm snowstorm typhoon cyclone tornado whirlwind zephyr draughty windswept gusty northerly",
+		calm: "calm windless still motionless becalmed breathless stillness airless",
 		sun: "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam " +
-			"sunlit sunburst sunrays fine fair lovely glorious",
+			"sunlit sunburst sunrays fine fair lovely glorious " +
+			"starry starlight starlit moonlit sunshiny sunrise sunset unclouded",
 		dry:   "dry dusty drought parched arid cloudless",
 		warm:  "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
 		cold:  "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
-		cloud: "cloud overcast cloudy",
+		cloud: "cloud overcast cloudy leaden cloudbank",
 	} {
 		for _, w := range strings.Fields(words) {
 			m[w] = append(m[w], kind)
@@ -58,7 +60,8 @@ var storms = wordSet("thunderstorm rainstorm storm tempest")
 
 // descriptive words tell of the weather only beside a word for the day, the air or the sky.
 var descriptive = wordSet("wet dry still clear bright fair fine warm hot cold mild calm icy bitter dusty heat " +
-	"chill warmth frozen freeze soggy sodden pour motionless bitter chilly parched lovely glorious")
+	"chill warmth frozen freeze soggy sodden pour motionless bitter chilly parched lovely glorious " +
+	"breathless stillness airless torrent flake leaden pelt sprinkle teem sunrise sunset northerly drench")
 
 // skyNouns are what descriptive words of the weather are said of.
 var skyNouns = wordSet("it spell day night morning evening afternoon noon air sky weather season street heavens " +
@@ -76,8 +79,8 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 	all := whole || isOfSky(list)
 	for i, t := range list {
 		base := skyBase(t.word)
-		if base == "" || inSomebody(list, i) || descriptive[base] && !whole && (!all || isAttribute(list, i) ||
-			!isOfSky(list[max(0, i-5):min(i+3, len(list))])) {
+		if base == "" || inSomebody(list, i) || isImage(list, i) || descriptive[base] && !whole && (!all || isAttribute(list, i) ||
+			!isOfSky(list[max(0, i-5):min(i+5, len(list))])) {
 			continue
 		}
 		into := &said
@@ -85,7 +88,8 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 			list[i-1].word == "of" && hasWord(list[max(0, i-4):i], denials) {
 			into = &denied
 		}
-		if !descriptive[base] && isGone(list[i+1:min(i+4, len(list))]) {
+		if !descriptive[base] && (isGone(list[i+1:min(i+5, len(list))]) || hasRun(list[max(0, i-3):i], "last of") && hasWord(list[i+1:min(i+3, len(list))], wordSet("away off")) ||
+			hasRun(list[i+1:min(i+4, len(list))], "let up")) {
 			into = &denied
 		}
 		*into = append(*into, skies[base]...)
@@ -93,23 +97,46 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 			*into = append(*into, rain)
 		}
 	}
-	for phrase, kind := range map[string]sky{"not a breath": calm, "not a cloud": sun, "not a drop": dry,
-		"had a drop": dry, "seen a drop": dry, "no drop": dry, "sky is blue": sun, "skies are blue": sun,
-		"no clouds": sun, "no cloud": sun, "want of rain": dry, "lack of rain": dry, "stopped raining": dry,
-		"not raining":     dry,
-		"stopped snowing": dry, "no longer rains": dry, "no longer raining": dry,
-		"blue sky": sun, "blue skies": sun, "no wind": calm, "smooth as glass": calm,
-		"clear sky": sun, "no rain": dry} {
+	for phrase, kind := range skyPhrases {
 		if hasRun(list, phrase) {
 			said = append(said, kind)
 		}
 	}
+	said = append(said, skyColours(list)...)
 	slices.Sort(said)
 	return slices.Compact(said), denied
 }
 
+// skyPhrases are phrases for the weather.
+var skyPhrases = map[string]sky{"not a breath": calm, "hardly a breath": calm, "scarcely a breath": calm,
+	"barely a breath": calm, "no breath": calm, "not a cloud": sun, "not a drop": dry,
+	"had a drop": dry, "seen a drop": dry, "no drop": dry, "no clouds": sun, "no cloud": sun, "want of rain": dry,
+	"lack of rain": dry, "stopped raining": dry, "not raining": dry, "dry as": dry, "stopped snowing": dry,
+	"no longer rains": dry, "no longer raining": dry, "no wind": calm, "smooth as glass": calm, "smooth as a": calm,
+	"flat as a": calm, "flat as glass": calm, "like glass": calm, "in the calm": calm, "dead calm": calm, "no rain": dry,
+	"see for miles": sun, "sees for miles": sun, "stars are out": sun, "stars glitter": sun, "stars shine": sun,
+	"every star": sun, "full of stars": sun, "count the stars": sun, "stars twinkle": sun, "the stars": sun, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
+
+// skyColours returns the kinds of weather in which the sky has the colour that a text gives it.
+func skyColours(list []token) (said []sky) {
+	for i, t := range list {
+		if t.word != "sky" && t.word != "skies" && t.word != "heavens" {
+			continue
+		}
+		around := list[max(0, i-4):min(i+6, len(list))]
+		switch {
+		case hasWord(around, wordSet("blue azure clear flawless spotless")):
+			said = append(said, sun)
+		case hasWord(around, wordSet("grey gray leaden lead overcast sullen")):
+			said = append(said, cloud)
+		}
+	}
+	return said
+}
+
 // gone are words that say of the weather that it is over.
-var gone = wordSet("dead died gone dropped stopped over ceased ended fallen lifted")
+var gone = wordSet("dead died gone dropped stopped over ceased ended fallen lifted burned burnt cleared thinned " +
+	"dissolved vanished dispersed passed melted subsided abated eased away")
 
 // isGone reports whether the words after a kind of weather say that it is over.
 func isGone(after []token) bool {
@@ -117,19 +144,44 @@ func isGone(after []token) bool {
 		return false
 	}
 	w := after[0].word
-	return gone[w] && w != "over" && w != "fallen" || (beForms[w] || haveForms[w]) && hasWord(after[1:], gone)
+	return gone[w] && w != "over" && w != "fallen" && w != "away" || (beForms[w] || haveForms[w]) && hasWord(after[1:], gone)
 }
 
 // isOfSky reports whether a sentence has a word that weather is said of. "It" counts only if it stands for nothing that
 // was named before.
 func isOfSky(list []token) bool {
 	for i, t := range list {
-		if skyNouns[t.word] && (t.word != "it" || !slices.ContainsFunc(list[:i],
+		if skyNouns[t.word] && (t.word != "it" || !slices.ContainsFunc(list[lastMark(list[:i]):i],
 			func(t token) bool { return isNoun(t.word) && skies[skyBase(t.word)] == nil })) {
 			return true
 		}
 	}
 	return false
+}
+
+// lastMark returns the index behind the last mark of a list.
+func lastMark(list []token) int {
+	for i, t := range slices.Backward(list) {
+		if t.mark {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// isImage reports whether a word of the weather is said of something else: "my husband is the sun".
+func isImage(list []token, i int) bool {
+	at := i - 1
+	for at >= 0 && (articles[list[at].word] || meaning.Lemma(list[at].word, meaning.Adjective) != "" && !beForms[list[at].word]) {
+		at--
+	}
+	if at < 1 || at == i-1 || !beForms[list[at].word] {
+		return false
+	}
+	list = withoutInserts(list[:at])
+	before := list[lastMark(list):]
+	return len(before) > 0 && !isOfSky(before) && !hasWord(before, wordSet("there here this that it what")) &&
+		!slices.ContainsFunc(before, func(t token) bool { return skyBase(t.word) != "" })
 }
 
 // skyBase returns the form of a word that skies has, or "".
@@ -161,15 +213,33 @@ func isAttribute(list []token, i int) bool {
 
 // inSomebody reports whether the weather is that of a mind: "a storm in his head".
 func inSomebody(list []token, i int) bool {
-	after := list[i+1 : min(i+5, len(list))]
+	after := list[i+1 : min(i+7, len(list))]
+	if len(after) > 1 && (after[0].word == "in" || after[0].word == "of" || after[0].word == "behind") {
+		for _, t := range after[1:] {
+			if t.mark || prepositions[t.word] {
+				break
+			}
+			if bodyParts[t.word] || isAny(nounOf(t.word), "body part", "external body part", "feeling", "garment") {
+				return true
+			}
+		}
+	}
 	return len(after) >= 3 && (after[0].word == "in" || after[0].word == "of") && possessives[after[1].word] &&
 		isAny(nounOf(after[2].word), "body part", "mind", "external body part", "feeling", "organ") ||
 		len(after) >= 3 && after[0].word == "in" && possessives[after[1].word] && wordSet("head heart eyes mind " +
 			"voice soul")[after[2].word]
 }
 
+var bodyParts = wordSet("head heart eyes mind voice soul eyebrows brow face trousers")
+
 // skyHints are words of phrases for the weather: "blue sky", "not a breath".
-var skyHints = wordSet("sky skies breath drop glass")
+var skyHints = wordSet("sky skies breath drop glass stars star miles heavens")
+
+// isWeather reports whether a noun tells of the weather alone.
+func isWeather(word string) bool {
+	base := skyBase(word)
+	return base != "" && isNoun(word) && !descriptive[base]
+}
 
 // MayTellWeather reports whether a text has a word of the weather.
 func MayTellWeather(text string) bool {
@@ -193,8 +263,20 @@ func readWeather(s *statement, w *World) []Claim {
 	if len(said) == 0 && len(denied) == 0 {
 		return nil
 	}
-	return []Claim{{Predicate: Weather, Subject: w.Place, Object: None,
+	return []Claim{{Predicate: Weather, Subject: s.weatherPlace(w), Object: None,
 		Word: joinSkies(said) + "|" + joinSkies(denied)}}
+}
+
+// weatherPlace returns the place whose weather a sentence tells: one that it names and whose weather is known, or the
+// place of the text.
+func (s *statement) weatherPlace(w *World) int {
+	c := clause{tokens: s.tokens, named: s.named}
+	for _, m := range s.named {
+		if _, known := w.Weathers[m.entity]; known && !m.pronoun && m.entity != w.Place && placing[c.wordBefore(m.from)] {
+			return m.entity
+		}
+	}
+	return w.Place
 }
 
 func joinSkies(list []sky) string {
@@ -208,6 +290,9 @@ func joinSkies(list []sky) string {
 // judgeWeather compares the weather of a text with that of the place.
 func judgeWeather(c Claim, w *World) (Truth, string) {
 	text := w.Weather
+	if c.Subject != w.Place {
+		text = w.Weathers[c.Subject]
+	}
 	if text == "" {
 		return Unsure, ""
 	}
@@ -226,13 +311,13 @@ func judgeWeather(c Claim, w *World) (Truth, string) {
 		}
 		for _, k := range known {
 			if slices.Contains(conflicts, [2]sky{sky(s), k}) || slices.Contains(conflicts, [2]sky{k, sky(s)}) {
-				return False, fmt.Sprintf("the weather at %s is: %s", w.name(w.Place), text)
+				return False, fmt.Sprintf("the weather at %s is: %s", w.name(c.Subject), text)
 			}
 		}
 	}
 	for d := range strings.FieldsSeq(denied) {
 		if slices.Contains(known, sky(d)) {
-			return False, fmt.Sprintf("the weather at %s is: %s", w.name(w.Place), text)
+			return False, fmt.Sprintf("the weather at %s is: %s", w.name(c.Subject), text)
 		}
 		agrees = true
 	}

@@ -51,8 +51,9 @@ type World struct {
 	Holder     map[int]int // the holder of a thing
 	Exits      []Exit
 	Relations  []Relation
-	Weather    string   // the weather at the place, "" if unknown
-	Directions []string // the canonical names of directions
+	Weather    string         // the weather at the place, "" if unknown
+	Weathers   map[int]string // the weather at other places that the text names
+	Directions []string       // the canonical names of directions
 }
 
 // dead reports whether the canon says that an entity is dead.

@@ -43,6 +43,7 @@ var wordNetFile []byte
 type network struct {
 	words    []byte
 	starts   []uint32         // of each word in words, and the end
+	heads    []uint32         // the first word whose first two bytes are at least a number, by this number
 	synsets  [partCount]lists // of each word, by part of speech
 	members  [partCount]lists // words of each synset
 	derived  lists            // words by word
@@ -86,6 +87,7 @@ func decodeNetwork(data []byte) *network {
 			n.starts = append(n.starts, uint32(i+1))
 		}
 	}
+	n.indexHeads()
 	words := len(n.starts) - 1
 	d := &decoder{data}
 	n.decodeSenses(d, words)
@@ -104,6 +106,34 @@ func decodeNetwork(data []byte) *network {
 	}
 	return n
 }
+
+// indexHeads fills heads.
+func (n *network) indexHeads() {
+	n.heads = make([]uint32, 1<<16+1)
+	next := 0
+	for i := range len(n.starts) - 1 {
+		for head := headOf(n.wordBytes(i)); next <= head; next++ {
+			n.heads[next] = uint32(i)
+		}
+	}
+	for ; next < len(n.heads); next++ {
+		n.heads[next] = uint32(len(n.starts) - 1)
+	}
+}
+
+// headOf returns the first two bytes of a word as a number.
+func headOf[T string | []byte](word T) int {
+	switch len(word) {
+	case 0:
+		return 0
+	case 1:
+		return int(word[0]) << 8
+	}
+	return int(word[0])<<8 | int(word[1])
+}
+
+// wordBytes returns a word as the file has it.
+func (n *network) wordBytes(i int) []byte { return n.words[n.starts[i] : n.starts[i+1]-1] }
 
 // cutBlock cuts data behind the first empty line.
 func cutBlock(data []byte) (block, rest []byte) {
@@ -186,9 +216,10 @@ func (n *network) word(i uint32) string {
 // number returns the number of a word.
 func (n *network) number(word string) (uint32, bool) {
 	word = strings.ReplaceAll(word, " ", "_")
-	count := len(n.starts) - 1
-	i := sort.Search(count, func(i int) bool { return string(n.words[n.starts[i]:n.starts[i+1]-1]) >= word })
-	return uint32(i), i < count && string(n.words[n.starts[i]:n.starts[i+1]-1]) == word
+	head := headOf(word)
+	from, to := int(n.heads[head]), int(n.heads[head+1])
+	i := from + sort.Search(to-from, func(i int) bool { return string(n.wordBytes(from+i)) >= word })
+	return uint32(i), i < to && string(n.wordBytes(i)) == word
 }
 
 // has returns the number of a word that has a sense as a part of speech.

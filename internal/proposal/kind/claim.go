@@ -128,6 +128,7 @@ const (
 	claimTold    = 12   // words of a text that facts are searched for
 	claimFacts   = 4    // facts for each word
 	claimHolders = 4    // people for each office
+	claimSkies   = 8    // cards whose weather is read
 	claimTexts   = 40   // cards whose texts are read
 	claimText    = 2000 // bytes of a card's text that are read
 	claimHere    = 100  // links to a place
@@ -159,7 +160,7 @@ type claimLoader struct {
 func (l *claimLoader) load(text string, s scene) *claim.World {
 	l.world = claim.World{Place: claim.None, Speaker: claim.None, Listener: claim.None, At: map[int]int{},
 		Holder: map[int]int{},
-		Within: map[int]int{}}
+		Within: map[int]int{}, Weathers: map[int]string{}}
 	l.world.Speaker, l.world.Listener = l.add(s.speaker), l.add(s.listener)
 	for _, who := range []canon.CardID{s.speaker, s.listener} {
 		if s.place.IsZero() && !who.IsZero() {
@@ -174,7 +175,14 @@ func (l *claimLoader) load(text string, s scene) *claim.World {
 	l.loadTexts(append([]canon.CardID{s.place}, found...))
 	l.loadPlace(s.place)
 	if claim.MayTellWeather(text) {
-		l.loadWeather(s.place)
+		l.world.Weather = l.weatherAt(s.place)
+		for _, id := range found[:min(len(found), claimSkies)] {
+			if e, ok := l.at[id]; ok && l.world.Entities[e].Class == claim.Place && id != s.place {
+				if text := l.weatherAt(id); text != "" {
+					l.world.Weathers[e] = text
+				}
+			}
+		}
 	}
 	l.loadLinks()
 	return &l.world
@@ -311,11 +319,11 @@ func (l *claimLoader) loadPlace(place canon.CardID) {
 	}
 }
 
-// loadWeather reads the weather of a place: its latest layer of that kind. Only the world's clock tells whether a layer
+// weatherAt returns the weather of a place: its latest layer of that kind. Only the world's clock tells whether a layer
 // with a beginning or an end is in force, so such weather counts as unknown.
-func (l *claimLoader) loadWeather(place canon.CardID) {
+func (l *claimLoader) weatherAt(place canon.CardID) string {
 	if l.world.Place == claim.None || l.err != nil {
-		return
+		return ""
 	}
 	layers, err := l.audience.Layers(l.ctx, canon.LayerQuery{Card: place, AsOf: l.audience.At})
 	l.err = err
@@ -324,10 +332,11 @@ func (l *claimLoader) loadWeather(place canon.CardID) {
 			continue
 		}
 		if y.FromTick == 0 && y.ToTick == 0 {
-			l.world.Weather = y.Text
+			return y.Text
 		}
-		return
+		return ""
 	}
+	return ""
 }
 
 // loadLinks adds the links of all entities, and the entities at their other ends.
