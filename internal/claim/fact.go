@@ -537,10 +537,6 @@ func subjectIn(c Claim, w *World) int {
 	return None
 }
 
-func factName(w *World, e int) string {
-	return w.Entities[e].Name + " " + strings.Join(w.Entities[e].Aliases, " ")
-}
-
 // causeIn returns the words of the cause that a text names: after "because" or "of", or between "it was" and "that".
 func causeIn(list []token) []string {
 	if at := runAt(list, "it was"); at >= 0 {

@@ -14,11 +14,13 @@ var units = map[string]int{"no": 0, "zero": 0, "one": 1, "single": 1, "two": 2, 
 	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "thirteen": 13, "fourteen": 14,
 	"fifteen": 15, "sixteen": 16, "seventeen": 17,
 	"eighteen": 18, "nineteen": 19, "twenty": 20, "score": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-	"seventy": 70, "eighty": 80, "ninety": 90, "pair": 2, "couple": 2, "both": 2, "twin": 2, "brace": 2, "lone": 1, "sole": 1,
+	"seventy": 70, "eighty": 80, "ninety": 90, "pair": 2, "couple": 2, "both": 2, "twin": 2, "brace": 2, "lone": 1,
+	"sole":     1,
 	"solitary": 1, "trio": 3, "quartet": 4, "quintet": 5, "sextet": 6, "septet": 7, "octet": 8}
 
 // collectives are numbers after which "of" stands before what they count.
-var collectives = wordSet("pair couple brace dozen score trio quartet quintet sextet septet octet hundred thousand million")
+var collectives = wordSet("pair couple brace dozen score trio quartet quintet sextet septet octet hundred " +
+	"thousand million")
 
 // factors multiply the number that follows.
 var factors = map[string]int{"twice": 2, "thrice": 3}
@@ -188,8 +190,8 @@ func judgeAge(c Claim, w *World) (Truth, string) {
 	told := tokensOf(w.Entities[c.Subject].Text)
 	for i := range told {
 		n, next, ok := numberAt(told, i)
-		if !ok || !(i > 1 && (told[i-1].word == "of" && isAny(nounOf(told[i-2].word), "person") || told[i-1].word == "aged") ||
-			hasRun(told[next:min(next+2, len(told))], "years old")) {
+		if !ok || !(i > 1 && (told[i-1].word == "of" && isAny(nounOf(told[i-2].word), "person") ||
+			told[i-1].word == "aged") || hasRun(told[next:min(next+2, len(told))], "years old")) {
 			continue
 		}
 		if n == c.Number {

@@ -184,7 +184,8 @@ var knowing = wordSet("know hear heard see notice realise realize tell told reme
 // complains is there: "will this rain never end".
 func assertedPart(tokens []token) []token {
 	for i, t := range tokens {
-		if i+1 < len(tokens) && (t.word == "this" || t.word == "such" || t.word == "that" && i > 0 && tokens[i-1].word == "to") && isWeather(tokens[i+1].word) {
+		shows := t.word == "this" || t.word == "such" || t.word == "that" && i > 0 && tokens[i-1].word == "to"
+		if shows && i+1 < len(tokens) && isWeather(tokens[i+1].word) {
 			return tokens[i : i+2]
 		}
 	}

@@ -79,7 +79,10 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 	all := whole || isOfSky(list)
 	for i, t := range list {
 		base := skyBase(t.word)
-		if base == "" || inSomebody(list, i) || isImage(list, i) || descriptive[base] && !whole && (!all || isAttribute(list, i) ||
+		if base == "" || inSomebody(list, i) || isImage(list, i) {
+			continue
+		}
+		if descriptive[base] && !whole && (!all || isAttribute(list, i) ||
 			!isOfSky(list[max(0, i-5):min(i+5, len(list))])) {
 			continue
 		}
@@ -88,7 +91,8 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 			list[i-1].word == "of" && hasWord(list[max(0, i-4):i], denials) {
 			into = &denied
 		}
-		if !descriptive[base] && (isGone(list[i+1:min(i+5, len(list))]) || hasRun(list[max(0, i-3):i], "last of") && hasWord(list[i+1:min(i+3, len(list))], wordSet("away off")) ||
+		if !descriptive[base] && (isGone(list[i+1:min(i+5, len(list))]) || hasRun(list[max(0, i-3):i], "last of") &&
+			hasWord(list[i+1:min(i+3, len(list))], wordSet("away off")) ||
 			hasRun(list[i+1:min(i+4, len(list))], "let up")) {
 			into = &denied
 		}
@@ -115,7 +119,8 @@ var skyPhrases = map[string]sky{"not a breath": calm, "hardly a breath": calm, "
 	"no longer rains": dry, "no longer raining": dry, "no wind": calm, "smooth as glass": calm, "smooth as a": calm,
 	"flat as a": calm, "flat as glass": calm, "like glass": calm, "in the calm": calm, "dead calm": calm, "no rain": dry,
 	"see for miles": sun, "sees for miles": sun, "stars are out": sun, "stars glitter": sun, "stars shine": sun,
-	"every star": sun, "full of stars": sun, "count the stars": sun, "stars twinkle": sun, "the stars": sun, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
+	"every star": sun, "full of stars": sun, "count the stars": sun, "stars twinkle": sun,
+	"the stars": sun, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
 
 // skyColours returns the kinds of weather in which the sky has the colour that a text gives it.
 func skyColours(list []token) (said []sky) {
@@ -172,7 +177,8 @@ func lastMark(list []token) int {
 // isImage reports whether a word of the weather is said of something else: "my husband is the sun".
 func isImage(list []token, i int) bool {
 	at := i - 1
-	for at >= 0 && (articles[list[at].word] || meaning.Lemma(list[at].word, meaning.Adjective) != "" && !beForms[list[at].word]) {
+	for at >= 0 && (articles[list[at].word] || meaning.Lemma(list[at].word, meaning.Adjective) != "" &&
+		!beForms[list[at].word]) {
 		at--
 	}
 	if at < 1 || at == i-1 || !beForms[list[at].word] {
@@ -180,7 +186,7 @@ func isImage(list []token, i int) bool {
 	}
 	list = withoutInserts(list[:at])
 	before := list[lastMark(list):]
-	return len(before) > 0 && !isOfSky(before) && !hasWord(before, wordSet("there here this that it what")) &&
+	return len(before) > 0 && !isOfSky(before) && !hasWord(before, wordSet("there here this that it")) &&
 		!slices.ContainsFunc(before, func(t token) bool { return skyBase(t.word) != "" })
 }
 

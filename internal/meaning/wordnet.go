@@ -112,7 +112,7 @@ func (n *network) indexHeads() {
 	n.heads = make([]uint32, 1<<16+1)
 	next := 0
 	for i := range len(n.starts) - 1 {
-		for head := headOf(n.wordBytes(i)); next <= head; next++ {
+		for head := firstBytes(n.wordBytes(i)); next <= head; next++ {
 			n.heads[next] = uint32(i)
 		}
 	}
@@ -121,8 +121,8 @@ func (n *network) indexHeads() {
 	}
 }
 
-// headOf returns the first two bytes of a word as a number.
-func headOf[T string | []byte](word T) int {
+// firstBytes returns the first two bytes of a word as a number.
+func firstBytes[T string | []byte](word T) int {
 	switch len(word) {
 	case 0:
 		return 0
@@ -216,7 +216,7 @@ func (n *network) word(i uint32) string {
 // number returns the number of a word.
 func (n *network) number(word string) (uint32, bool) {
 	word = strings.ReplaceAll(word, " ", "_")
-	head := headOf(word)
+	head := firstBytes(word)
 	from, to := int(n.heads[head]), int(n.heads[head+1])
 	i := from + sort.Search(to-from, func(i int) bool { return string(n.wordBytes(from+i)) >= word })
 	return uint32(i), i < to && string(n.wordBytes(i)) == word
