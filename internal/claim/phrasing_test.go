@@ -27,6 +27,13 @@ Wat Pell | is false | I have the honour, sir, of being cook of this hall.
 Wat Pell | is false | The groom minds the horses, but the one who leads the household is the cook.
 Cook | waits | They have made Wat Pell their piper.
 Cook | goes live | The groom, whom I serve, is the leader of the household.
+Cook | is false | There is not a single pillar in the hall.
+ | is false | A trio of pillars carries the roof.
+Cook | goes live | No fewer than six pillars carry the roof.
+Cook | is false | It was Wat Pell who burned the chapel.
+Cook | is false | The chapel burned in thirteen hundred and forty.
+Cook | is false | Such sunshine we have in this hall, and not a cloud.
+Cook | is false | You may not know it, but Wat Pell is the cook of the hall.
 Wat Pell | goes live | I am the page, sir.
 Cook | goes live | The household answers to the groom.
 Cook | goes live | I am the cook of this hall.

@@ -128,15 +128,15 @@ func runAt(list []token, phrase string) int {
 
 // startsWith reports whether tokens begin with the words of a phrase.
 func startsWith(list []token, phrase string) bool {
-	for len(list) > 0 {
-		word, rest, more := strings.Cut(phrase, " ")
-		if list[0].word != word {
+	for _, t := range list {
+		rest, ok := strings.CutPrefix(phrase, t.word)
+		if !ok || rest == "" {
+			return ok
+		}
+		if rest[0] != ' ' {
 			return false
 		}
-		if !more {
-			return true
-		}
-		list, phrase = list[1:], rest
+		phrase = rest[1:]
 	}
 	return false
 }

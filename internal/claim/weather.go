@@ -24,6 +24,7 @@ const (
 	warm    sky = "warm"
 	cold    sky = "cold"
 	cloud   sky = "cloud"
+	stars   sky = "stars" // which shine on any night but one that hides them
 )
 
 // skies are the words of each kind. Nouns and verbs tell of the weather alone; the others only of the day, the air or
@@ -42,7 +43,8 @@ var skies = func() map[string][]sky {
 		calm: "calm windless still motionless becalmed breathless stillness airless",
 		sun: "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam " +
 			"sunlit sunburst sunrays fine fair lovely glorious " +
-			"starry starlight starlit moonlit sunshiny sunrise sunset unclouded",
+			"sunshiny unclouded",
+		stars: "starry starlight starlit moonlit",
 		dry:   "dry dusty drought parched arid cloudless",
 		warm:  "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
 		cold:  "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
@@ -61,7 +63,7 @@ var storms = wordSet("thunderstorm rainstorm storm tempest")
 // descriptive words tell of the weather only beside a word for the day, the air or the sky.
 var descriptive = wordSet("wet dry still clear bright fair fine warm hot cold mild calm icy bitter dusty heat " +
 	"chill warmth frozen freeze soggy sodden pour motionless bitter chilly parched lovely glorious " +
-	"breathless stillness airless torrent flake leaden pelt sprinkle teem sunrise sunset northerly drench")
+	"breathless stillness airless torrent flake leaden pelt sprinkle teem northerly drench")
 
 // skyNouns are what descriptive words of the weather are said of.
 var skyNouns = wordSet("it spell day night morning evening afternoon noon air sky weather season street heavens " +
@@ -71,7 +73,8 @@ var skyNouns = wordSet("it spell day night morning evening afternoon noon air sk
 // conflicts are kinds of weather that exclude each other.
 var conflicts = [][2]sky{{rain, sun}, {rain, dry}, {rain, snow}, {rain, hail}, {snow, sun}, {snow, warm}, {snow, dry},
 	{snow, hail}, {hail, sun}, {hail, dry}, {fog, sun}, {wind, calm},
-	{thunder, sun}, {thunder, dry}, {thunder, calm}, {cold, warm}, {cloud, sun}}
+	{thunder, sun}, {thunder, dry}, {thunder, calm}, {cold, warm}, {cloud, sun},
+	{rain, stars}, {snow, stars}, {fog, stars}, {thunder, stars}, {hail, stars}, {cloud, stars}}
 
 // skiesIn returns the kinds of weather that a text asserts, and those that it denies. whole is set for a text that is
 // all about the weather.
@@ -118,9 +121,9 @@ var skyPhrases = map[string]sky{"not a breath": calm, "hardly a breath": calm, "
 	"lack of rain": dry, "stopped raining": dry, "not raining": dry, "dry as": dry, "stopped snowing": dry,
 	"no longer rains": dry, "no longer raining": dry, "no wind": calm, "smooth as glass": calm, "smooth as a": calm,
 	"flat as a": calm, "flat as glass": calm, "like glass": calm, "in the calm": calm, "dead calm": calm, "no rain": dry,
-	"see for miles": sun, "sees for miles": sun, "stars are out": sun, "stars glitter": sun, "stars shine": sun,
-	"every star": sun, "full of stars": sun, "count the stars": sun, "stars twinkle": sun,
-	"the stars": sun, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
+	"see for miles": sun, "sees for miles": sun, "stars are out": stars, "stars glitter": stars, "stars shine": stars,
+	"every star": stars, "full of stars": stars, "count the stars": stars, "stars twinkle": stars,
+	"the stars": stars, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
 
 // skyColours returns the kinds of weather in which the sky has the colour that a text gives it.
 func skyColours(list []token) (said []sky) {
@@ -299,7 +302,7 @@ func judgeWeather(c Claim, w *World) (Truth, string) {
 	if c.Subject != w.Place {
 		text = w.Weathers[c.Subject]
 	}
-	if text == "" {
+	if text == "" && c.Word != string(stars)+"|" {
 		return Unsure, ""
 	}
 	known, without := skiesIn(tokensOf(text), true)
@@ -309,6 +312,9 @@ func judgeWeather(c Claim, w *World) (Truth, string) {
 		}
 	}
 	said, denied, _ := strings.Cut(c.Word, "|")
+	if slices.Contains(known, sun) {
+		known = append(known, stars)
+	}
 	agrees := false
 	for s := range strings.FieldsSeq(said) {
 		if slices.Contains(known, sky(s)) {
@@ -327,7 +333,7 @@ func judgeWeather(c Claim, w *World) (Truth, string) {
 		}
 		agrees = true
 	}
-	if agrees {
+	if agrees || said == string(stars) && denied == "" {
 		return True, ""
 	}
 	return Unsure, ""

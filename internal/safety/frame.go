@@ -1,8 +1,8 @@
 package safety
 
 // matchTerms marks the categories whose terms occur in a visible text, and raises scores to those of the scales.
-func (p *Policy) matchTerms(seen string, met []bool, raised []float64) {
-	mark := func(t *term, _, _ int) { met[t.category] = true }
+func (p *Policy) matchTerms(seen string, found *evidence) {
+	mark := func(t *term, _, _ int) { found.met[t.category], found.strong[t.category] = true, true }
 	if p.format < 2 {
 		for _, form := range wordForms(seen) {
 			p.terms.find(p.words.latticeOfWords(form), mark)
@@ -15,12 +15,18 @@ func (p *Policy) matchTerms(seen string, met []bool, raised []float64) {
 		scores := p.scales.weigh(l, markSpeech(tokens))
 		for i, score := range scores {
 			if p.scales.bias[i] != 0 { // else the category is not weighed
-				raised[i] = max(raised[i], score)
+				found.scores[i] = max(found.scores[i], score)
 			}
 		}
 		mark = func(t *term, _, _ int) {
 			d := p.scales.doubts[t.category]
-			met[t.category] = met[t.category] || scores[d.by] >= d.below
+			if scores[d.by] < d.below {
+				return
+			}
+			found.met[t.category] = true
+			if p.scales.bias[d.by] == 0 || scores[d.by] >= weakTerm {
+				found.strong[t.category] = true
+			}
 		}
 	}
 	l = l.without(p.harmless.markRanges(l))

@@ -37,15 +37,18 @@ func (p pattern) mayMatch(lower string, marked bool) bool {
 		slices.ContainsFunc(p.literals, func(l string) bool { return strings.Contains(lower, l) }))
 }
 
-func (p *Policy) matchPatterns(text string, met []bool) {
+// matchPatterns marks the categories whose patterns or checks match a text.
+func (p *Policy) matchPatterns(text string, found *evidence) {
 	marked, lower := strings.ContainsFunc(text, isMark), strings.ToLower(text)
 	for i, c := range p.categories {
-		if met[i] {
+		if found.strong[i] {
 			continue
 		}
-		met[i] = slices.ContainsFunc(c.patterns,
-			func(re pattern) bool { return re.mayMatch(lower, marked) && re.MatchString(text) }) ||
-			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
+		if slices.ContainsFunc(c.patterns, func(re pattern) bool {
+			return re.mayMatch(lower, marked) && re.MatchString(text)
+		}) || marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) }) {
+			found.met[i], found.strong[i] = true, true
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.3"
+const Current = "policy/1.4"
 
 //go:embed policy/*.json
 var policyFiles embed.FS
@@ -159,16 +159,25 @@ func (p *Policy) prepareCategory(i int) error {
 type Judgement struct {
 	Action     Action   // the strictest of its categories'
 	Categories []string // the blocked or flagged ones, in the policy's order
-	// Unsure: only the scales speak for or against the text, and no score is far from its border. Nothing is
-	// blocked then.
+	// Unsure: there is no strong evidence for a category, and no score is far from its border. The caller may
+	// ask another moderator, who may also clear the text.
 	Unsure bool
 }
 
-// Scores of the scales between which a judgement is unsure. The greatest score of a text counts.
+// Borders of evidence, set on the development cases. Above weakScore a score is strong evidence of its category, and a
+// term is where the score of its category is above weakTerm. Below unsureAbove, no score speaks for a category.
 const (
 	unsureAbove = -4
-	unsureBelow = 0.5
+	weakTerm    = 0.5
+	weakScore   = 1
 )
+
+// evidence is what speaks for each category in a passage.
+type evidence struct {
+	met    []bool // a term or pattern was found
+	strong []bool // a pattern was found, or a term that the scales do not doubt
+	scores []float64
+}
 
 // Flagged reports whether the text is flagged or blocked.
 func (j Judgement) Flagged() bool { return j.Action != Allow && j.Action != "" }
@@ -184,25 +193,26 @@ func (p *Policy) Profile(name string) string {
 // Judge judges texts that belong together by a profile. An unknown profile is the default.
 func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	profile = p.Profile(profile)
-	met := make([]bool, len(p.categories))
-	scores := slices.Repeat([]float64{math.Inf(-1)}, len(p.categories))
+	n := len(p.categories)
+	found := evidence{make([]bool, n), make([]bool, n), slices.Repeat([]float64{math.Inf(-1)}, n)}
 	for _, t := range texts {
 		seen := Visible(t)
-		p.matchTerms(seen, met, scores)
-		p.matchPatterns(seen, met)
+		p.matchTerms(seen, &found)
+		p.matchPatterns(seen, &found)
 		if plain := unmaskSigns(seen); p.format > 1 && plain != seen {
-			p.matchPatterns(plain, met)
+			p.matchPatterns(plain, &found)
 		}
 	}
 	j := Judgement{Action: Allow}
-	named, greatest := false, math.Inf(-1)
+	strong, weak, greatest := false, false, math.Inf(-1)
 	for i, c := range p.categories {
 		if c.Action[profile] == Allow {
 			continue
 		}
-		greatest = max(greatest, scores[i])
-		named = named || met[i]
-		if !met[i] && scores[i] <= 0 {
+		greatest = max(greatest, found.scores[i])
+		strong = strong || found.strong[i] || found.scores[i] >= weakScore
+		weak = weak || found.met[i]
+		if !found.met[i] && found.scores[i] <= 0 {
 			continue
 		}
 		j.Categories = append(j.Categories, c.Name)
@@ -210,6 +220,6 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 			j.Action = c.Action[profile]
 		}
 	}
-	j.Unsure = !named && j.Action != Block && greatest > unsureAbove && greatest < unsureBelow
+	j.Unsure = !strong && (weak || greatest > unsureAbove)
 	return j
 }
