@@ -24,6 +24,7 @@ const (
 	ExitCreated     event.Type = "World.Exit.Created"
 	LocationChanged event.Type = "World.Location.Changed"
 	QuestProposed   event.Type = "Quest.Proposed"
+	QuestAdvanced   event.Type = "Quest.Advanced"
 	GenerationHint  event.Type = "Navigation.Exit.GenerationHint"
 	RetconIssued    event.Type = "Canon.RetconIssued"
 	ClockAdvanced   event.Type = "World.Clock.Advanced"
@@ -55,6 +56,7 @@ var EventKinds = []EventKind{
 	{ExitCreated, 1, "A place got a way out.", access.RoleGM},
 	{LocationChanged, 1, "Name, description or fields of a place changed.", access.RoleUser},
 	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleUser},
+	{QuestAdvanced, 1, "Acts of a player completed steps of its quests, or ended them.", access.RoleNone},
 	{GenerationHint, 1, "A player wanted to go where an exit is still pending.", access.RoleUser},
 	{RetconIssued, 1, "An accepted fact was given another meaning.", access.RoleGM},
 	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.",

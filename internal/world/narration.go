@@ -32,6 +32,7 @@ const (
 	entryHere      = "here"
 	entryExit      = "exit"
 	entryPlayer    = "player"
+	entryQuest     = "quest"
 	entryEvent     = "event"
 	entryMemory    = "memory"
 	entryForbidden = "forbidden"
@@ -39,7 +40,7 @@ const (
 )
 
 type narrationEntry struct {
-	Kind   string        `json:"kind" enum:"place,air,style,npc,here,exit,player,event,memory,forbidden,lore"`
+	Kind   string        `json:"kind" enum:"place,air,style,npc,here,exit,player,quest,event,memory,forbidden,lore"`
 	ID     *canon.CardID `json:"id,omitempty"`
 	Name   string        `json:"name,omitempty"`
 	Text   string        `json:"text"`
@@ -123,10 +124,10 @@ func narrationContextOf(ctx context.Context, m *AsOf, in narrationIn) (out Item[
 		return out, err
 	}
 	steps := []func() error{n.addPlace, n.addAir, n.addSpeaker, n.addForbidden, n.addCompany, n.addExits, n.addPlayer,
-		n.addEvents, n.addMemories, n.addLore}
+		n.addQuests, n.addEvents, n.addMemories, n.addLore}
 	if n.out.Purpose == "dialogue" {
 		steps = []func() error{n.addSpeaker, n.addMemories, n.addForbidden, n.addPlace, n.addAir, n.addEvents, n.addPlayer,
-			n.addLore, n.addCompany, n.addExits}
+			n.addQuests, n.addLore, n.addCompany, n.addExits}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -358,6 +359,20 @@ func (n *narration) addPlayer() error {
 	return nil
 }
 
+// addQuests adds the quests that the player pursues, each with the steps that are open.
+func (n *narration) addQuests() error {
+	if n.player == nil {
+		return nil
+	}
+	own, err := n.PursuedQuests(n.ctx, n.player.ID)
+	for _, p := range own {
+		if p.State == QuestActive {
+			n.addCard(entryQuest, p.Card, "To do: "+p.DescribeOpen(), "the player has accepted this quest")
+		}
+	}
+	return err
+}
+
 // CountedName returns the name of a thing with its quantity: "Copper Coin (5)".
 func CountedName(h Held) string {
 	if h.Quantity == 1 {
@@ -421,7 +436,7 @@ func (n *narration) addLore() error {
 		var ids []canon.CardID
 		for _, l := range links {
 			switch l.Kind {
-			case LinkExit, LinkAt, LinkHolds, LinkAnchor, LinkRegards:
+			case LinkExit, LinkAt, LinkHolds, LinkAnchor, LinkRegards, LinkPursues:
 			default:
 				ids = append(ids, l.To)
 			}

@@ -23,10 +23,11 @@ type playerView struct {
 
 type playerContext struct {
 	Citation
-	Tick      int64      `json:"tick"`
-	Player    playerView `json:"player"`
-	Location  *location  `json:"location"`
-	Inventory []Held     `json:"inventory"`
+	Tick      int64       `json:"tick"`
+	Player    playerView  `json:"player"`
+	Location  *location   `json:"location"`
+	Inventory []Held      `json:"inventory"`
+	Quests    []questView `json:"quests" jsonschema:"Quests that the player has accepted, with their steps."`
 	company
 	RecentEvents []eventSummary `json:"recentEvents"`
 	Warnings     []string       `json:"warnings"`
@@ -79,6 +80,9 @@ func playerContextOf(ctx context.Context, m *AsOf, in playerIn) (out Item[player
 	if c.Inventory, err = m.HeldItems(ctx, t.ID); err != nil {
 		return out, err
 	}
+	if c.Quests, err = m.questViews(ctx, t.ID); err != nil {
+		return out, err
+	}
 	c.RecentEvents, err = m.recentPlayerEvents(ctx, t.ID, maxRecent)
 	return Item[playerContext]{&c}, err
 }
@@ -86,8 +90,9 @@ func playerContextOf(ctx context.Context, m *AsOf, in playerIn) (out Item[player
 // PlayerState is a player as shown to the person who plays it.
 type PlayerState struct {
 	playerView
-	Location  *location `json:"location"`
-	Inventory []Held    `json:"inventory"`
+	Location  *location   `json:"location"`
+	Inventory []Held      `json:"inventory"`
+	Quests    []questView `json:"quests" jsonschema:"Quests that the player has accepted, with their steps."`
 }
 
 // PlayerState returns the state of a player. It returns false if the reader sees no card with the id.
@@ -116,6 +121,9 @@ func (m *AsOf) PlayerState(ctx context.Context, id canon.CardID) (s PlayerState,
 			s.Location = &l
 		}
 	}
-	s.Inventory, err = m.HeldItems(ctx, id)
+	if s.Inventory, err = m.HeldItems(ctx, id); err != nil {
+		return s, false, err
+	}
+	s.Quests, err = m.questViews(ctx, id)
 	return s, true, err
 }

@@ -1,8 +1,10 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -141,6 +143,10 @@ func (m *AsOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTit
 		}
 		DecodeFields(e.Payload, &laid)
 		return markup.Clean(laid.Text), nil
+	case QuestAdvanced:
+		var q QuestProgress
+		DecodeFields(e.Payload, &q)
+		return recountQuests(q, in), nil
 	case ClockReconciled:
 		var r Reconciliation
 		if DecodeFields(e.Payload, &r); r.Policy == PolicyWait {
@@ -183,6 +189,12 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 		return who + "looks around.", nil
 	case command.Inventory:
 		return who + "looks through a bag.", nil
+	case command.Quests:
+		return who + "looks over the list of errands.", nil
+	case command.Accept:
+		return who + "agrees to “" + to + "”.", nil
+	case command.Abandon:
+		return who + "gives up “" + to + "”.", nil
 	case command.Talk:
 		return m.recountTalk(ctx, d, who)
 	case command.Take:
@@ -197,6 +209,16 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 		return recountAttempt(d, who), nil
 	}
 	return recountHandling(d, who, what, to), nil
+}
+
+// recountQuests describes the progress of a player's quests.
+func recountQuests(q QuestProgress, in cardTitles) string {
+	how := map[string]string{QuestDone: "completes", QuestFailed: "fails at"}
+	var parts []string
+	for _, m := range q.Quests {
+		parts = append(parts, in[q.PlayerID]+" "+cmp.Or(how[m.State], "gets on with")+" “"+in[m.QuestID]+"”.")
+	}
+	return strings.Join(parts, " ")
 }
 
 // recountAttempt describes a free act.

@@ -115,3 +115,28 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 		t.Errorf("after %d commands the player has %+v", commands, s.Player.Inventory)
 	}
 }
+
+// TestTheSampleHasQuests plays a short quest of the sample world to its end, and accepts the long one.
+func TestTheSampleHasQuests(t *testing.T) {
+	h := open(t)
+	m := h.makePlayer("Mira Lowtide")
+	does := func(text, want string) {
+		t.Helper()
+		var out commandResult
+		body, _ := json.Marshal(map[string]string{"text": text})
+		code := h.send("POST", "/api/players/"+m.Player.ID+"/commands", m.Token, string(body), &out)
+		if code != http.StatusOK || !strings.Contains(out.Narration, want) {
+			t.Errorf("%q: %d %q; want %q", text, code, out.Narration, want)
+		}
+	}
+	does("quests", "“Out to the Stone”")
+	does("accept out to the stone", "Walk out to the Rent Stone.")
+	does("south", "Next: Tell Old Cod Wilkin about the tide.")
+	does("north", "Rent Quay")
+	does("tell old cod wilkin about the tide", "“Out to the Stone” is done. You get Sound Penny (2).")
+	does("inventory", "Sound Penny (2)")
+	does("east", "Rope Walk")
+	does("north", "Bellfounders' Yard")
+	does("accept the missing voice", "Ask Gudrun Tolliver about the iron.")
+	does("ask gudrun about the iron", "Next: Take the wax rubbing")
+}

@@ -40,8 +40,13 @@ const (
 	Inventory Verb = "inventory"
 )
 
-// Attempt is the verb of acts that the grammar does not know; no reading has it.
-const Attempt Verb = "attempt"
+// Verbs of acts that depend on the place and the player; no reading has them.
+const (
+	Attempt Verb = "attempt" // an act that the grammar does not know
+	Quests  Verb = "quests"  // look over one's quests
+	Accept  Verb = "accept"  // a quest
+	Abandon Verb = "abandon" // a quest
+)
 
 // Verbs lists all verbs of the grammar.
 var Verbs = []Verb{Move, Look, Examine, Take, Drop, Give, Use, Talk,

@@ -37,6 +37,12 @@ func (s *turn) planAction() error {
 		return s.planThrow()
 	case command.Attempt:
 		return s.planAttempt()
+	case command.Quests:
+		return s.finishTurn(world.PlayerLook)
+	case command.Accept:
+		return s.planAccept()
+	case command.Abandon:
+		return s.planAbandon()
 	case command.Defend:
 		return s.finishTurn(world.PlayerAct)
 	case command.Rest:

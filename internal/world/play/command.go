@@ -51,7 +51,10 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	if err != nil {
 		return commandOut{}, err
 	}
-	parsed := h.readCommand(ctx, c.Grant.World(), in.Text)
+	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, in.Text)
+	if err != nil {
+		return commandOut{}, err
+	}
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
 		Events: []envelope{}}
 	if free, ok := h.freeActOf(parsed, in.Text); ok {
@@ -90,6 +93,16 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	out.Narration = strings.Join(texts, "\n\n")
 	out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
 	return out, err
+}
+
+// readPlayerCommand reads a command of a player: about its quests, or by the grammar.
+func (h *Host) readPlayerCommand(ctx context.Context, g access.Grant, player canon.CardID, text string) (command.Parsed, error) {
+	i, ok, err := h.questIntent(ctx, g, player, text)
+	if err != nil || !ok {
+		return h.readCommand(ctx, g.World(), text), err
+	}
+	return command.Parsed{RawText: text, Intents: []command.Intent{i}, Ambiguities: []command.Ambiguity{},
+		ParseVersion: command.Version}, nil
 }
 
 // freeActOf returns the free act that a command is if the grammar knows no verb in it, or takes its
@@ -167,7 +180,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	if receipt.Change != uuid.Nil {
 		result.EventID = &receipt.Change
 		var texts []string
-		for _, change := range []uuid.UUID{done.waited, receipt.Change, done.met} {
+		for _, change := range []uuid.UUID{done.waited, receipt.Change, done.met, done.moved} {
 			told, err := h.narrateChange(ctx, c.Grant, change, out)
 			if err != nil {
 				return false, err
@@ -219,11 +232,11 @@ func (h *Host) narrateChange(ctx context.Context, g access.Grant, change uuid.UU
 	return text, err
 }
 
-// committedAct is a committed act: its receipt, and the changes that set the player to the time of
-// the place before the act (waited) and after it (met).
+// committedAct is a committed act: its receipt, the changes that set the player to the time of
+// the place before the act (waited) and after it (met), and the change that moved its quests.
 type committedAct struct {
 	canon.Receipt
-	waited, met uuid.UUID
+	waited, met, moved uuid.UUID
 }
 
 // dueClocks names the clocks that must be set before an act. As an error of the act's plan it stops
@@ -279,6 +292,9 @@ func (h *Host) commitAct(ctx context.Context,
 		var r canon.Receipt
 		r, err = h.reconcilePlayer(ctx, part("-met"), player)
 		done.met = r.Change
+	}
+	if err == nil {
+		done.moved, err = h.followQuests(ctx, part("-quests"), player, done.Replayed)
 	}
 	return done, err
 }

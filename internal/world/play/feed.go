@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -150,7 +151,8 @@ type streamed struct {
 func (m narrator) toMessage(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
 	t := streamed{envelope: toEnvelope(e)}
 	if e.Actor.ID == player.String() ||
-		event.Type(e.Type) == world.ClockReconciled && e.Scope == string(world.PlayerScope(player)) {
+		slices.Contains([]event.Type{world.ClockReconciled, world.QuestAdvanced}, event.Type(e.Type)) &&
+			e.Scope == string(world.PlayerScope(player)) {
 		var d world.Action
 		world.DecodeFields(e.Payload, &d)
 		own := *m.AsOf

@@ -20,8 +20,11 @@ type narrator struct{ *world.AsOf }
 // narrateEvent narrates an event to the player who caused it: a template filled from the committed
 // event and from the data that the reader may see now.
 func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, error) {
-	if event.Type(e.Type) == world.ClockReconciled {
+	switch event.Type(e.Type) {
+	case world.ClockReconciled:
 		return tellReconciliation(e.Payload), nil
+	case world.QuestAdvanced:
+		return m.tellProgress(ctx, e.Payload)
 	}
 	var d world.Action
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
@@ -150,6 +153,8 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 	case d.Verb == command.Inventory:
 		own, err := m.HeldItems(ctx, d.PlayerID)
 		return tellInventory(own), err
+	case d.Verb == command.Quests:
+		return m.tellQuests(ctx, d, place)
 	case len(d.Objects) > 0:
 		return m.tellThing(ctx, d.Objects[0])
 	}
@@ -236,6 +241,10 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 		return tellBlow(d), nil
 	case command.Attempt:
 		return tellAttempt(d), nil
+	case command.Accept:
+		return m.tellAccepted(ctx, d)
+	case command.Abandon:
+		return "You give up “" + d.Target.Name + "”.", nil
 	case command.Defend:
 		return "You brace yourself.", nil
 	case command.Rest:

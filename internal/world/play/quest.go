@@ -1,0 +1,203 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/slicesx"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// The words of commands about quests, as they are typed.
+var (
+	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests", "show quests",
+		"show my quests", "check quests", "open journal", "tasks", "my tasks"}
+	acceptWords  = []string{"accept", "take on", "agree to", "undertake"}
+	abandonWords = []string{"abandon", "give up on", "give up", "drop quest"}
+	// anyQuest are the names of the only quest that can be meant.
+	anyQuest = []string{"", "it", "quest", "task", "errand", "offer", "job", "mission"}
+)
+
+// questIntent returns the act of a command about quests. ok is false if it is no such command, or names
+// no quest that the player has or is offered.
+func (h *Host) questIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
+	err error) {
+	words := strings.Trim(strings.Join(strings.Fields(strings.ToLower(text)), " "), ".!? ")
+	if slices.Contains(questLists, words) {
+		return command.Intent{Verb: command.Quests, Confidence: 1}, true, nil
+	}
+	verb, name := splitQuestWords(words)
+	if verb == "" {
+		return i, false, nil
+	}
+	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		s := &turn{AsOf: h.world.Current(snap), ctx: ctx, player: world.Card{ID: player}}
+		at, stands, err := s.FindAtLink(ctx, player)
+		if err != nil || !stands {
+			return err
+		}
+		s.place, s.presence = world.Card{ID: at.To}, world.PresenceOf(at)
+		known, err := s.listKnownQuests()
+		ok = len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name)
+		return err
+	})
+	return command.Intent{Verb: verb, DirectObject: name, Confidence: 1}, ok, err
+}
+
+// splitQuestWords splits a command into its act on a quest and the name of the quest.
+func splitQuestWords(words string) (command.Verb, string) {
+	for _, v := range []struct {
+		verb  command.Verb
+		words []string
+	}{{command.Accept, acceptWords}, {command.Abandon, abandonWords}} {
+		for _, w := range v.words {
+			name, ok := strings.CutPrefix(words+" ", w+" ")
+			if name = strings.TrimSpace(name); !ok {
+				continue
+			}
+			name = strings.TrimPrefix(strings.TrimPrefix(name, "the "), "quest ")
+			if !slices.Contains(anyQuest, name) {
+				name = strings.TrimSuffix(name, " quest")
+			}
+			return v.verb, name
+		}
+	}
+	return "", ""
+}
+
+// listKnownQuests returns the quests that the player has and those that it is offered.
+func (s *turn) listKnownQuests() ([]world.Card, error) {
+	own, err := s.PursuedQuests(s.ctx, s.player.ID)
+	if err != nil {
+		return nil, err
+	}
+	offers, err := s.OfferedQuests(s.ctx, s.place.ID, own, s.presence.Clock)
+	known := slicesx.Map(own, func(p world.Pursued) world.Card { return p.Card })
+	return append(known, slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card })...), err
+}
+
+// pickQuest returns the card among quests that the command means.
+func (s *turn) pickQuest(among []world.Card, missing string) (world.Card, error) {
+	name := s.intent.DirectObject
+	if slices.Contains(anyQuest, name) {
+		if len(among) == 1 {
+			return among[0], nil
+		}
+		if len(among) > 1 {
+			return world.Card{}, cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(among), "or"))
+		}
+		name = "quest"
+	}
+	return s.findOne(name, among, missing)
+}
+
+// planAccept takes on a quest that is offered where the player is.
+func (s *turn) planAccept() error {
+	own, err := s.PursuedQuests(s.ctx, s.player.ID)
+	if err != nil {
+		return err
+	}
+	offers, err := s.OfferedQuests(s.ctx, s.place.ID, own, s.presence.Clock)
+	if err != nil {
+		return err
+	}
+	t, err := s.pickQuest(slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card }),
+		"There is no %q that you could take on here.")
+	if err != nil {
+		return err
+	}
+	quest, _ := world.QuestOf(t)
+	gaps, err := s.QuestGaps(s.ctx, quest)
+	if err != nil {
+		return err
+	}
+	if len(gaps) > 0 {
+		return cannot("unplayable", "Nobody could tell you how that is to be done: %s.", strings.Join(gaps, "; "))
+	}
+	l := canon.Link{ID: canon.LinkIDOf(world.LinkPursues, s.player.ID.String(), t.ID.String()), Kind: world.LinkPursues,
+		From: s.player.ID, To: t.ID, Label: s.player.Label.Meet(t.Label)}
+	p := world.Pursuit{State: world.QuestActive, Since: s.presence.Clock}
+	if i := slices.IndexFunc(own, func(o world.Pursued) bool { return o.Card.ID == t.ID }); i >= 0 {
+		l, p.Times = own[i].Link, own[i].Times
+	}
+	return s.setPursuit(l, t, p)
+}
+
+// planAbandon gives up a quest.
+func (s *turn) planAbandon() error {
+	own, err := s.PursuedQuests(s.ctx, s.player.ID)
+	if err != nil {
+		return err
+	}
+	active := slicesx.Filter(own, func(p world.Pursued) bool { return p.State == world.QuestActive })
+	t, err := s.pickQuest(slicesx.Map(active, func(p world.Pursued) world.Card { return p.Card }), "You have taken on no %q.")
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(active, func(p world.Pursued) bool { return p.Card.ID == t.ID })
+	p := active[i].Pursuit
+	p.State, p.Until, p.Done = world.QuestAbandoned, s.presence.Clock, nil
+	return s.setPursuit(active[i].Link, t, p)
+}
+
+// setPursuit plans the state of a quest of the player as its act.
+func (s *turn) setPursuit(l canon.Link, quest world.Card, p world.Pursuit) error {
+	s.narrowLabel(quest)
+	target := world.NewObjectRef(quest, 0)
+	s.action.Target = &target
+	if err := s.linkPursuit(l, p); err != nil {
+		return err
+	}
+	return s.finishTurn(world.PlayerAct)
+}
+
+func (s *turn) linkPursuit(l canon.Link, p world.Pursuit) (err error) {
+	s.plan.DependOnLink(l)
+	if l.Attrs, err = json.Marshal(p); err != nil {
+		return err
+	}
+	_, err = s.plan.Link(l)
+	return err
+}
+
+// tellQuests lists the quests that a player pursues and those that it is offered.
+func (m narrator) tellQuests(ctx context.Context, d world.Action, place canon.CardID) (string, error) {
+	own, err := m.PursuedQuests(ctx, d.PlayerID)
+	if err != nil {
+		return "", err
+	}
+	offers, err := m.OfferedQuests(ctx, place, own, d.Clock-d.DurationMs)
+	var parts []string
+	for _, p := range own {
+		if p.State == world.QuestActive {
+			parts = append(parts, p.Title()+": "+p.DescribeOpen())
+		}
+	}
+	if len(offers) > 0 {
+		names := slicesx.Map(offers, func(o world.Offered) string { return "“" + o.Title() + "”" })
+		parts = append(parts, "You could take on "+world.JoinNames(names, "or")+".")
+	}
+	if len(parts) == 0 {
+		return "Nothing asks to be done, here and now.", err
+	}
+	return strings.Join(parts, "\n"), err
+}
+
+// tellAccepted narrates that the player takes on a quest.
+func (m narrator) tellAccepted(ctx context.Context, d world.Action) (string, error) {
+	if d.Target == nil {
+		return "", nil
+	}
+	t, ok, err := m.CardByID(ctx, d.Target.ID)
+	if err != nil || !ok {
+		return "You take it on.", err
+	}
+	quest, _ := world.QuestOf(t)
+	steps := slicesx.Map(quest.OpenSteps(world.Pursuit{}), world.QuestStep.Describe)
+	return "You take on “" + t.Title() + "”. " + strings.Join(steps, " "), nil
+}
