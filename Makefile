@@ -47,3 +47,4 @@ docs:
 	$(GO) tool templ generate -path internal/console
 	$(GO) test ./internal/app -run 'Golden|Reference' -update
 	$(GO) test ./internal/archtest -run Picture -update
+	$(GO) test ./internal/studio/sentence -run Page -update

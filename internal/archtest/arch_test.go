@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"wait":        {},
 	"blob":        {"fault"},
 	"studio": {"canon", "disk", "op", "blob", "job", "markup", "meaning", "telemetry", "access", "fault", "wait",
-		"studio/build", "studio/builder", "studio/noise", "studio/phrase", "studio/spec"},
+		"studio/build", "studio/noise", "studio/phrase", "studio/sentence", "studio/spec"},
 	"studio/phrase":  {"meaning"},
 	"studio/noise":   {},
 	"studio/texture": {"studio/noise"},
@@ -44,11 +44,11 @@ var mayImport = map[string][]string{
 	"studio/gltf":    {},
 	"studio/terrain": {"studio/noise", "studio/scene"},
 	"studio/spec":    {"op", "fault"},
-	"studio/builder": {"markup", "fault", "studio/noise", "studio/scene"},
+	"studio/builder": {"fault", "studio/noise", "studio/scene"},
 	"studio/build": {"fault", "studio/builder", "studio/gltf", "studio/noise", "studio/plant", "studio/scene",
 		"studio/spec", "studio/texture"},
 	"studio/native": {"studio", "studio/build", "studio/gltf", "studio/spec"},
-	"studio/blender": {"studio", "studio/build", "studio/builder", "studio/gltf", "studio/scene", "studio/terrain",
+	"studio/blender": {"studio", "studio/build", "studio/gltf", "studio/scene", "studio/spec", "studio/terrain",
 		"studio/texture"},
 	"game/rule":     {"markup", "fault"},
 	"game/view":     {"game/rule"},
@@ -124,6 +124,7 @@ var mayImport = map[string][]string{
 	"ruleset/freeform":        {"ruleset"},
 	"rules":                   {"canon", "op", "access", "fault", "ruleset", "ruleset/fifth", "ruleset/freeform", "slicesx"},
 	"studio/plant":            {"studio/noise", "studio/scene"},
+	"studio/sentence":         {"fault", "meaning", "studio/build", "studio/builder", "studio/noise", "studio/spec"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

@@ -8,7 +8,7 @@ import (
 
 func Example() {
 	commands := map[string]bool{"go": true, "take": true, "examine": true}
-	verb, ok := meaning.Canonical("scrutinizes", meaning.Verb, func(w string) bool { return commands[w] })
+	verb, ok := meaning.Canonical("scrutinizes", meaning.Verb, 8, func(w string) bool { return commands[w] })
 	fmt.Println(verb, ok)
 	fmt.Println(meaning.Synonyms("shut", meaning.Verb)[0])
 	// Output:

@@ -65,14 +65,14 @@ func Broader(word string, part Part) []string {
 
 // Canonical returns the word among known ones that is nearest in meaning to a word as a part of speech: the word's
 // base form; else a synonym in one of its senses, the most frequent first; else a word of a broader sense, at most
-// three steps up. The first nearSenses senses count. ok is false if there is none.
-func Canonical(word string, part Part, known func(string) bool) (near string, ok bool) {
+// three steps up. The given number of senses counts. ok is false if there is none.
+func Canonical(word string, part Part, senses int, known func(string) bool) (near string, ok bool) {
 	lemma := Lemma(word, part)
 	if lemma == "" || known(lemma) {
 		return lemma, lemma != ""
 	}
 	n, synsets := sensesOf(word, part)
-	synsets = synsets[:min(len(synsets), nearSenses)]
+	synsets = synsets[:min(len(synsets), senses)]
 	for range 4 {
 		words := n.membersOf(synsets, part, lemma)
 		if i := slices.IndexFunc(words, known); i >= 0 {

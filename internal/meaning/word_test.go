@@ -55,7 +55,7 @@ func TestCanonical(t *testing.T) {
 	known := []string{"take", "go", "give", "examine", "close", "throw", "kill", "eat"}
 	for word, want := range map[string]string{"grab": "take", "taking": "take", "march": "go", "scrutinize": "examine",
 		"shut": "close", "hurled": "throw", "murder": "kill", "hand": "give", "xyzzy": "", "snore": ""} {
-		got, ok := Canonical(word, Verb, func(w string) bool { return slices.Contains(known, w) })
+		got, ok := Canonical(word, Verb, nearSenses, func(w string) bool { return slices.Contains(known, w) })
 		if got != want || ok != (want != "") {
 			t.Errorf("Canonical(%q) = %q, %t, want %q", word, got, ok, want)
 		}

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
+	"loregate/internal/studio/sentence"
 	"loregate/internal/studio/spec"
 )
 
@@ -39,6 +40,8 @@ type Plan struct {
 	Assumed   []string `json:"assumptions,omitempty" yaml:"-"`
 	Ignored   []string `json:"not_understood,omitempty" yaml:"-"` // parts of the request that no call carries out
 	Questions []string `json:"questions,omitempty" yaml:"-"`
+	// the phrases of a description with their meaning
+	Phrases []sentence.Phrase `json:"phrases,omitempty" yaml:"-"`
 	// by "KIND VERSION": expected digest of the target after the calls
 	Golden map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"`
 }

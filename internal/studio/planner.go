@@ -3,6 +3,7 @@ package studio
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
-	"loregate/internal/studio/builder"
 	"loregate/internal/studio/phrase"
+	"loregate/internal/studio/sentence"
 )
 
 // proposeByRules makes a plan of a request by rules: a phrase grammar over the tools and the canon's
@@ -154,13 +155,17 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	}
 	if a.Words != "" {
 		with["description"] = a.Words
-		unknown, err := builder.Unknown(withoutWords(a.Words, card+" "+a.Place))
-		if err != nil {
+		read, err := sentence.Read(sentence.Brief{Words: withoutWords(a.Words, card+" "+a.Place)})
+		if err != nil && !errors.Is(err, sentence.ErrNothing) {
 			return "", err
 		}
-		d.Ignored = append(d.Ignored, unknown...)
+		unknown := strings.Fields(strings.Join(read.Unknown, " "))
+		d.Ignored, d.Phrases = append(d.Ignored, read.Unknown...), append(d.Phrases, read.Phrases...)
+		for _, text := range read.Assumed() {
+			d.addAssumption("%s", text)
+		}
 		d.unsure = d.unsure || slices.ContainsFunc(unknown, isNoScenery)
-		if open == nil && card == "" && isUnknownHead(a.Words, unknown) {
+		if open == nil && card == "" && (err != nil || isUnknownHead(a.Words, unknown)) {
 			d.addQuestion(question{topic: topicDescription, text: fmt.Sprintf(
 				"Nothing that can be built is called %q. Describe it with other words, or name a place.", headOf(a.Words))})
 		}

@@ -2,9 +2,12 @@ package studio
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"loregate/internal/markup"
 	"loregate/internal/studio/build"
+	"loregate/internal/studio/sentence"
 	"loregate/internal/studio/spec"
 )
 
@@ -17,7 +20,8 @@ type (
 		Text   string      `json:"text,omitzero" maxlen:"2000000" jsonschema:"The same as YAML or JSON text."`
 		From   string      `json:"from,omitzero" maxlen:"80" jsonschema:"Id of a stored scene, to build it."`
 		Action string      `json:"action,omitzero" enum:"put,validate,build" default:"put" jsonschema:"build also makes a GLB file."`
-		Card   string      `json:"card,omitzero" maxlen:"255" jsonschema:"Location card that it is made for."`
+		Words  string      `json:"words,omitzero" maxlen:"4000" jsonschema:"A description in words, in place of spec; with card, the card's text is read first."`
+		Card   string      `json:"card,omitzero" maxlen:"255" jsonschema:"Location card that it is made for; without spec, text and from, it is made from the card's words."`
 	}
 	// SpecOut is a scene that was checked.
 	SpecOut struct {
@@ -29,6 +33,14 @@ type (
 		Triangles int            `json:"triangles"`
 		Cameras   []string       `json:"cameras" jsonschema:"Names for render_preview, the main one first."`
 		Findings  int            `json:"findings" jsonschema:"Faults that scene_check lists."`
+		WordsOut
+	}
+	// WordsOut tells how words were read; it is empty if there were none.
+	WordsOut struct {
+		Place         string            `json:"place,omitzero" jsonschema:"Kind of place that the words name."`
+		Phrases       []sentence.Phrase `json:"phrases,omitzero" jsonschema:"For each phrase, its part of the scene, and assumptions."`
+		NotUnderstood []string          `json:"not_understood,omitzero" jsonschema:"Words of the caller that became nothing."`
+		Unread        []string          `json:"unread,omitzero" jsonschema:"Words of the card that became nothing."`
 	}
 	// EditIn changes a stored scene.
 	EditIn struct {
@@ -89,9 +101,32 @@ func (w *Work) Scene(ctx context.Context, id string) (*spec.Scene, error) {
 	return spec.Decode(b)
 }
 
+// SceneFromWords turns the text of the call's card, and words of the caller, into a scene. Field is the
+// name of the words in the input, for errors.
+func (w *Work) SceneFromWords(field, words, style string) (*spec.Scene, WordsOut, error) {
+	b := sentence.Brief{Words: words, Style: style, Seed: w.Seed}
+	if w.Card != nil {
+		b.Title, b.Text, b.Terrain = w.Card.Name, w.Card.Text, w.Card.Terrain
+	}
+	if words == "" && w.Card == nil {
+		return nil, WordsOut{}, Fail(Validation, "%s: give a description, a card or a spec to build from", field)
+	}
+	r, err := sentence.Read(b)
+	if errors.Is(err, sentence.ErrNothing) {
+		unknown := append(r.Unknown, r.Unread...)
+		return nil, WordsOut{}, Fail(NotSupported,
+			"%s: nothing is named that can be built (not understood: %s); name a place or things of docs/vocabulary.md, or give a spec",
+			field, markup.Shorten(strings.Join(unknown, ", "), 300))
+	}
+	if err != nil {
+		return nil, WordsOut{}, err
+	}
+	return r.Scene, WordsOut{Place: r.Setting, Phrases: r.Phrases, NotUnderstood: r.Unknown, Unread: r.Unread}, nil
+}
+
 // sceneTools are the tools for scenes, which need no program.
 var sceneTools = []Tool{
-	{Name: "scene_spec", Version: "1.0.0", Title: "Design a scene", Destroys: neverDestroys,
+	{Name: "scene_spec", Version: "1.1.0", Title: "Design a scene", Destroys: neverDestroys,
 		Asked: []string{
 			"design a scene part by part", "describe geometry exactly", "lay out walls, towers, roofs and rooms",
 			"scene as a tree of named parts", "declare where each part stands", "write down a building exactly",
@@ -100,6 +135,7 @@ var sceneTools = []Tool{
 		},
 		Doc: "Check and store a scene in the language of scenes: a tree of named parts with exact measures, " +
 			"from boxes and walls with openings to houses, towers, bridges and things in rows, rings and scatters. " +
+			"With words, the scene is made from a sentence, to be changed part by part with scene_edit. " +
 			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y." +
 			" Things for prop: altar, anchor, banner, barrel, basket, bed, bell, bench, board, boat, bookcase, " +
 			"brazier, bucket, bush, cairn, candelabra, cart, chair, chandelier, chest, clockface, conifer, " +
@@ -113,7 +149,8 @@ var sceneTools = []Tool{
 			"salt, sand, slate, snow, stone, straw, thatch, tiles, timber, water, white.",
 		Examples: []Example{{"A tower with barrels", `{"spec": {"version": 1, "name": "keep", "ground": {"material": "grass"},
  "parts": {"keep": {"tower": {"radius": 3.5, "height": 14, "door": true, "slits": 3}, "material": "stone"},
-  "barrels": {"prop": {"kind": "barrel"}, "at": [6, -3], "repeat": {"row": {"count": 3, "step": [1.2, 0]}}}}}}`}}},
+  "barrels": {"prop": {"kind": "barrel"}, "at": [6, -3], "repeat": {"row": {"count": 3, "step": [1.2, 0]}}}}}}`},
+			{"From words", `{"words": "a street of eight thatched houses with a church at the end, a well and a cart"}`}}},
 	{Name: "scene_edit", Version: "1.0.0", Title: "Change a designed scene", Destroys: neverDestroys,
 		Asked: []string{
 			"add, move, set or delete a part of the design", "change one part of a designed scene",

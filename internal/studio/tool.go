@@ -54,9 +54,10 @@ type (
 		Objects     int      `json:"objects_created"`
 		Collections int      `json:"collections_created"`
 		PlanID      string   `json:"plan_id,omitzero"`
-		Kind        string   `json:"kind" jsonschema:"Detected kind of place."`
-		Features    []string `json:"features" jsonschema:"Details detected in the words, such as 10 barrel."`
+		Kind        string   `json:"kind" jsonschema:"Kind of place, or spec."`
+		Features    []string `json:"features" jsonschema:"Its things, such as 10 barrel."`
 		Triangles   int      `json:"triangles"`
+		WordsOut
 	}
 	// ObjectIn asks for one object.
 	ObjectIn struct {
@@ -245,14 +246,14 @@ func neverDestroys(raw) bool { return false }
 
 // tools lists all tools in the order in which they are shown.
 var tools = append([]Tool{
-	{Name: "generate_scene", Version: "1.3.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
+	{Name: "generate_scene", Version: "2.0.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
 		Asked: []string{
 			"model a place in 3D", "build a tavern with barrels", "construct a house, harbour or square",
 			"make a three-dimensional set", "stand a place up in 3D now", "build a place in three dimensions",
 			"make a model of a house or harbour", "set up a 3D world for a page", "construct the inn",
 		},
 		Doc: "Build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that shows the whole place. " +
-			"Objects named in the words are built: an anchor, ten barrels, forty stumps, a bell. With a card, the run records its version, so that the scene is listed as stale after an edit.",
+			"Things named in the words are built, in their numbers, materials and relations; the answer lists for each phrase its part of the scene, and the words that were not understood. Words that name nothing are refused. With a card, the run records its version, so that the scene is listed as stale after an edit.",
 		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`},
 			{"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},
 	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: neverDestroys,

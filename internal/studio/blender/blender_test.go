@@ -15,9 +15,10 @@ import (
 
 	"loregate/internal/blob"
 	"loregate/internal/studio"
-	"loregate/internal/studio/builder"
+	"loregate/internal/studio/build"
 	"loregate/internal/studio/gltf/gltftest"
 	"loregate/internal/studio/scene"
+	"loregate/internal/studio/sentence"
 )
 
 // needed skips a test if Blender is not installed; with REQUIRE_ENGINES=1 the test fails instead.
@@ -377,7 +378,15 @@ func TestExportsConform(t *testing.T) {
 	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff",
 		"a quay with four boats",
 		"salt pans with a windmill", "a clearing in a wood with stumps", "a market square with a hall and a fountain"} {
-		built, err := builder.Build(builder.Brief{Words: words, Seed: 3}, &painter{t.Context(), s.at.Files, s.tgt.adapter})
+		read, err := sentence.Read(sentence.Brief{Words: words, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := build.Build(read.Scene, s.tgt.adapter.meshes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := model.Script(&painter{t.Context(), s.at.Files, s.tgt.adapter})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +394,7 @@ func TestExportsConform(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "scene.glb")
 		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{},
 			"textures": true})
-		if _, err := x.sendOps(t.Context(), append(slices.Clone(built.Ops), export), nil); err != nil {
+		if _, err := x.sendOps(t.Context(), append(slices.Clone(ops), export), nil); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
 		glb, err := os.ReadFile(file)

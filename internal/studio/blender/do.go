@@ -18,8 +18,8 @@ import (
 
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
-	"loregate/internal/studio/builder"
 	"loregate/internal/studio/scene"
+	"loregate/internal/studio/spec"
 	"loregate/internal/studio/terrain"
 	"loregate/internal/studio/texture"
 )
@@ -74,8 +74,8 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn)
 	if err != nil {
 		return nil, err
 	}
-	total := float64(len(built.Ops))
-	err = x.applyOps(ctx, built.Ops, func(done int) { w.Progress(float64(done), total, "building "+built.ID) })
+	total := float64(len(built.list))
+	err = x.applyOps(ctx, built.list, func(done int) { w.Progress(float64(done), total, "building "+built.out.SceneID) })
 	if err != nil {
 		return nil, err
 	}
@@ -83,43 +83,44 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn)
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range built.Warnings {
+	for _, text := range built.warnings {
 		w.Warn(text)
 	}
-	return studio.SceneOut{SceneID: built.ID, Objects: after.Objects - before.Objects,
-		Collections: after.Collections - before.Collections,
-		Kind:        built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
+	out := built.out
+	out.Objects, out.Collections = after.Objects-before.Objects, after.Collections-before.Collections
+	out.Triangles = after.Triangles - before.Triangles
+	return out, nil
+}
+
+// operations are those that build a scene, with what is known of it before it is built.
+type operations struct {
+	list     []raw
+	out      studio.SceneOut
+	warnings []string
 }
 
 // planScene returns the operations of a scene: those of a stored scene, or of a place that words
 // describe.
-func (x *txn) planScene(ctx context.Context, w *studio.Work, in studio.SceneIn) (builder.Built, error) {
-	paint := &painter{ctx, x.at.Files, x.adapter}
+func (x *txn) planScene(ctx context.Context, w *studio.Work, in studio.SceneIn) (*operations, error) {
+	built := &operations{out: studio.SceneOut{Kind: "spec"}}
+	var s *spec.Scene
+	var err error
 	if in.Spec != "" {
-		return x.planSpec(ctx, w, in.Spec, paint)
+		s, err = w.Scene(ctx, in.Spec)
+	} else {
+		s, built.out.WordsOut, err = w.SceneFromWords("description", in.Description, in.Style)
+		built.out.Kind = built.out.Place
 	}
-	if in.Description == "" && w.Card == nil {
-		return builder.Built{}, studio.Fail(studio.Validation,
-			"description: give a description, a card or a spec to build from")
-	}
-	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
-	if w.Card != nil {
-		brief.Title, brief.Text, brief.Terrain = w.Card.Name, w.Card.Text, w.Card.Terrain
-	}
-	return builder.Build(brief, paint)
-}
-
-func (x *txn) planSpec(ctx context.Context, w *studio.Work, id string, paint *painter) (builder.Built, error) {
-	s, err := w.Scene(ctx, id)
 	if err != nil {
-		return builder.Built{}, err
+		return nil, err
 	}
 	m, err := build.Build(s, x.adapter.meshes)
 	if err != nil {
-		return builder.Built{}, err
+		return nil, err
 	}
-	ops, err := m.Script(paint)
-	return builder.Built{ID: m.Name, Kind: "spec", Ops: ops, Features: m.Features(), Warnings: m.Warnings}, err
+	built.out.SceneID, built.out.Features, built.warnings = m.Name, m.Features(), m.Warnings
+	built.list, err = m.Script(&painter{ctx, x.at.Files, x.adapter})
+	return built, err
 }
 
 // addObject adds one object.

@@ -1,20 +1,13 @@
-// Package builder parses the description of a place and builds it: buildings, ground, water, trees
-// and things, the light, and a camera that frames everything.
+// Package builder makes the things and the materials of scenes from recipes.
 //
-// Its invariant: the same words and seed give the same operations. It knows a fixed vocabulary and
-// ignores all other words; words are never executed.
+// Its invariant: the same thing, seed and values give the same mesh. Recipes are data in the folder
+// recipes; the Go code interprets them. A file has any of the keys things, materials and styles; an
+// unknown field is an error.
 //
-// The vocabulary, and most that is built, is data: the recipes in the folder recipes. The Go code
-// interprets them, and adds what needs an algorithm: land, free spots for things, the camera. A file
-// has any of the keys things, places, materials, styles and numbers; an unknown field is an error.
-//
-// A thing has the words that name it (a thing without parts is understood but not built), the room
-// that it occupies, a number of variants, the height of its lamp, values (let), materials, and
-// parts. A place has words, and steps that are done in their order. Types thing, place, part and
-// step list the fields.
+// A thing has the room that it occupies, a number of variants, the height of its lamp, values (let),
+// materials, and parts. Types thing and part list the fields.
 //
 //	stump:
-//	  words: [stump]
 //	  room: 0.6
 //	  variants: 3
 //	  let:
@@ -33,9 +26,8 @@
 //
 // A number is an expression in the syntax of Go: literals, names, parentheses, the operators
 // + - * / % == < > >= && || !, and the functions abs, atan2, cos, floor, hypot, max, min, pow, round,
-// sin, sqrt; between(a, b), random() (0 to 1) and intn(n), which draw random numbers; named(thing),
-// the number of things that the words name; and ground(x, y), the height of the ground. True is 1,
-// false is 0. Names are those of let and each, also of the recipe that uses this one, and dark (1 if
-// lamps are lit) and pi. Random numbers are drawn in the order let, shape, rough, scale, of, at,
+// sin, sqrt; and between(a, b), random() (0 to 1) and intn(n), which draw random numbers. True is 1,
+// false is 0. Names are those of let and each, also of the recipe that uses this one, and dark (0) and
+// pi. Random numbers are drawn in the order let, shape, rough, scale, of, at,
 // tilt, turn; a new draw changes all later ones.
 package builder

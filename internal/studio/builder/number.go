@@ -49,11 +49,6 @@ func compileNumber(tree ast.Expr) (number, error) {
 
 // compileCall compiles the call of a function or operator.
 func compileCall(name string, trees ...ast.Expr) (number, error) {
-	if name == "named" && len(trees) == 1 {
-		if thing, ok := trees[0].(*ast.Ident); ok {
-			return func(s *scope) float64 { return float64(s.named[thing.Name]) }, nil
-		}
-	}
 	if len(trees) >= len(functions) || functions[len(trees)][name] == nil {
 		return nil, fmt.Errorf("no function %s of %d arguments", name, len(trees))
 	}
@@ -95,7 +90,6 @@ var functions = [3]map[string]function{
 		"atan2": twoArgs(math.Atan2), "hypot": twoArgs(math.Hypot), "max": twoArgs(math.Max), "min": twoArgs(math.Min),
 		"pow":     twoArgs(math.Pow),
 		"between": func(s *scope, a []number) float64 { return s.rnd.Between(a[0](s), a[1](s)) },
-		"ground":  func(s *scope, a []number) float64 { return s.groundHeight(a[0](s), a[1](s)) },
 	},
 }
 

@@ -101,9 +101,6 @@ func (s *scope) addParts(p *piece, parts []part) {
 // addPart adds one repetition of a part to a piece. A thing or a group with a position is made as a
 // piece of its own first; without one, its parts are added one by one.
 func (s *scope) addPart(p *piece, t *part) {
-	if layer := s.layers[t.Into]; layer != nil {
-		p = layer
-	}
 	to := p
 	if t.At != nil {
 		to = &piece{}

@@ -19,18 +19,13 @@ var recipeFiles embed.FS
 // library is all recipes.
 type library struct {
 	Things    map[string]thing
-	Places    map[string]place
 	Materials map[string]look
 	Styles    []style
-	Numbers   map[string]int // words of numbers
-
-	thingByWord map[string]string
 }
 
-// thing is the recipe of a thing or of a part of a building. Let names values that a use of the
-// recipe can replace.
+// thing is the recipe of a thing or of a part of one. Let names values that a use of the recipe can
+// replace.
 type thing struct {
-	Words    []string
 	Room     float64  // radius of the ground that it occupies
 	Trunk    *float64 // radius of the part that stops people, if it is not the room; 0: none
 	Lamp     float64  // height of its lamp; 0: none
@@ -42,14 +37,6 @@ type thing struct {
 	Parts     []part
 }
 
-// place is the recipe of a kind of place.
-type place struct {
-	Words   []string // in the order of their weight
-	Terrain []string // of cards whose words name no kind of place
-	Boats   bool     // boats can stand anywhere
-	Steps   []step
-}
-
 // look is a material with its painted surface. If the material has a colour of its own, only the
 // relief of the surface is used.
 type look struct {
@@ -59,14 +46,13 @@ type look struct {
 
 // style is the light of a time of day or a weather.
 type style struct {
-	Name  string
-	Words []string
-	Dark  bool // lamps are lit
-	Sky   scene.Sky
-	Sun   scene.Light
+	Name string
+	Dark bool // lamps are lit
+	Sky  scene.Sky
+	Sun  scene.Light
 }
 
-// control repeats a part or a step.
+// control repeats a part.
 type control struct {
 	Each ordered[values] // the names of each loop, the outermost loop first
 	Let  ordered[number]
@@ -102,7 +88,6 @@ type part struct {
 	At   *[3]number
 	Tilt number // about Y, before Turn
 	Turn number // about Z
-	Into string // the object's layer
 }
 
 // surface is a grid of points in rows and columns; its expressions know row and column.
@@ -182,7 +167,7 @@ var loadRecipes = sync.OnceValues(func() (*library, error) {
 
 // loadLibrary reads all recipes of a folder. Unknown fields are errors.
 func loadLibrary(folder fs.FS) (*library, error) {
-	lib := &library{thingByWord: map[string]string{}}
+	lib := &library{}
 	names, err := fs.Glob(folder, "*.yaml")
 	if err != nil {
 		return nil, err
@@ -196,14 +181,6 @@ func loadLibrary(folder fs.FS) (*library, error) {
 		d.KnownFields(true)
 		if err := d.Decode(lib); err != nil {
 			return nil, fmt.Errorf("recipes: %s: %w", name, err)
-		}
-	}
-	for name, t := range lib.Things {
-		for _, w := range t.Words {
-			if other := lib.thingByWord[w]; other != "" {
-				return nil, fmt.Errorf("recipes: %q names both %s and %s", w, name, other)
-			}
-			lib.thingByWord[w] = name
 		}
 	}
 	return lib, nil

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,64 +14,30 @@ import (
 	"loregate/internal/studio/scene"
 )
 
+func Example() {
+	barrel, err := MakeThing("barrel", 1, nil, map[string]string{"timber": "planks"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(barrel.Mesh.F), "faces of", strings.Join(barrel.Materials, " and "))
+	// Output: 262 faces of planks and iron
+}
+
+func recipes(t testing.TB) *library {
+	t.Helper()
+	lib, err := loadRecipes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
 // Every recipe can be built, and all that it refers to exists.
 func TestRecipesAreComplete(t *testing.T) {
 	lib := recipes(t)
 	for name, thing := range lib.Things {
 		checkParts(t, lib, name, thing.Parts, thing.Materials)
-		if len(thing.Words) > 0 && thing.Parts != nil && thing.Room <= 0 {
-			t.Errorf("%s takes no room", name)
-		}
-	}
-	words := map[string]string{}
-	for kind, p := range lib.Places {
-		if len(p.Words) == 0 {
-			t.Errorf("no word names %s", kind)
-		}
-		for _, w := range p.Words {
-			if words[w] != "" {
-				t.Errorf("%q names both %s and %s", w, kind, words[w])
-			}
-			words[w] = kind
-		}
-		checkSteps(t, lib, kind, p.Steps)
-	}
-	if len(lib.Styles) == 0 || lib.Styles[len(lib.Styles)-1].Words != nil {
-		t.Error("the last style is not the one without words")
-	}
-}
-
-func checkSteps(t *testing.T, lib *library, name string, steps []step) {
-	for i := range steps {
-		st := &steps[i]
-		checkSteps(t, lib, name, st.Steps)
-		if st.Object != "" {
-			checkParts(t, lib, name, []part{st.part}, nil)
-		}
-		var used []string
-		if st.Stand != nil {
-			used = append(used, st.Stand.Thing)
-		}
-		if st.Strew != nil {
-			used = append(used, st.Strew.Thing)
-		}
-		if st.Plant != nil {
-			used = append(used, st.Plant.Thing)
-		}
-		for _, thing := range used {
-			if lib.Things[thing].Room <= 0 {
-				t.Errorf("%s: %q is no thing that takes room", name, thing)
-			}
-		}
-		given := 0
-		for _, has := range []bool{st.Steps != nil, st.Object != "", st.Land != nil, st.Headland != nil, st.Stand != nil,
-			st.Strew != nil, st.Plant != nil, st.Title != nil, st.Light != nil, st.Take != nil, st.Dry != nil,
-			st.Frame != nil, st.View != nil} {
-			given += int(truth(has))
-		}
-		if given != 1 {
-			t.Errorf("%s: step %d does %d things", name, i, given)
-		}
 	}
 }
 
@@ -113,15 +80,12 @@ func checkParts(t *testing.T, lib *library, name string, parts []part, aliases m
 // Every thing can be built alone.
 func TestThingsBuild(t *testing.T) {
 	lib := recipes(t)
-	for name, thing := range lib.Things {
-		if len(thing.Words) == 0 {
-			continue
-		}
+	for name := range lib.Things {
 		for seed := range uint64(10) {
 			s := newScope(lib, seed)
 			p := &piece{}
 			s.addThing(p, &part{Use: name})
-			if s.err != nil || len(s.vars) != len(newScope(lib, seed).vars) || (len(p.m.F) == 0) != (thing.Parts == nil) {
+			if s.err != nil || len(s.vars) != len(newScope(lib, seed).vars) || len(p.m.F) == 0 {
 				t.Errorf("%s: %v, %d faces, %v", name, s.err, len(p.m.F), s.vars)
 			}
 		}
@@ -129,7 +93,7 @@ func TestThingsBuild(t *testing.T) {
 }
 
 func newScope(lib *library, seed uint64) *scope {
-	return &scope{lib: lib, seed: seed, rnd: noise.NewSource(seed, "test"), named: map[string]int{"boat": 3},
+	return &scope{lib: lib, seed: seed, rnd: noise.NewSource(seed, "test"),
 		vars: []entry[float64]{{"pi", math.Pi}, {"true", 1}, {"false", 0}, {"dark", 1}}}
 }
 
@@ -138,15 +102,13 @@ func TestBadRecipesAreErrors(t *testing.T) {
 		{"things: {a: {part: []}}", "part"},
 		{"things: {a: {parts: [{box: [1, 1, 1], colour: red}]}}", "colour"},
 		{"things: {a: {parts: [{mesh: {edges: []}}]}}", "edges"},
-		{"places: {a: {steps: [{stand: {kind: barrel}}]}}", "kind"},
-		{"places: {a: {steps: [{land: {of: grass}, lake: 1}]}}", "lake"},
+		{"places: {}", "places"},
 		{"materials: {a: {colour: [1, 1, 1, 1]}}", "colour"},
 		{"things: {a: {parts: [{box: [1, 1, 1 +]}]}}", `"1 +"`},
 		{"things: {a: {parts: [{box: [1, 1, exec(1)]}]}}", "no function exec"},
 		{"things: {a: {parts: [{box: [1, 1, 'max(1)']}]}}", "no function max of 1 arguments"},
 		{"things: {a: {parts: [{turn: 'a[0]'}]}}", "not allowed"},
 		{"things: {a: {let: [1]}}", "a mapping is needed"},
-		{"things: {a: {words: [x]}, b: {words: [x]}}", `"x" names both`},
 	} {
 		_, err := loadLibrary(fstest.MapFS{"a.yaml": {Data: []byte(row.recipe)}})
 		if err == nil || !strings.Contains(err.Error(), row.reason) {
@@ -175,7 +137,7 @@ func TestFaultyPartsAreErrors(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]float64{"1 + 2*3": 7, "-(1 - 3) / 4": 0.5, "7 % 4": 3, "2 > 1 && !(1 >= 2)": 1,
 		"1 == 2 || 2 < 1": 0, "max(2, min(5, 3))": 3, "floor(2.7) + round(2.5)": 5, "hypot(3, 4)": 5, "pow(2, 3)": 8,
-		"abs(-1) + sqrt(4)": 3, "2*pi": 2 * math.Pi, "named(boat)": 3, "named(cart)": 0, "ground(1, 2)": 0, "true": 1,
+		"abs(-1) + sqrt(4)": 3, "2*pi": 2 * math.Pi, "true": 1,
 		"false && nothing": 0, "true || nothing": 1, "cos(0) + sin(0) + atan2(0, 1)": 1} {
 		s := newScope(recipes(t), 1)
 		if got := evalText(t, s, text); got != want || s.err != nil {

@@ -13,12 +13,9 @@ type scope struct {
 	lib     *library
 	seed    uint64
 	rnd     *noise.Source
-	named   map[string]int             // numbers of the things that the words name
-	height  func(x, y float64) float64 // of the ground
-	vars    []entry[float64]           // the innermost last
-	aliases map[string]string          // materials by the names that the recipe in use has for them
-	layers  map[string]*piece          // of the object that is being made
-	err     error                      // the first error
+	vars    []entry[float64]  // the innermost last
+	aliases map[string]string // materials by the names that the recipe in use has for them
+	err     error             // the first error
 }
 
 func (s *scope) fail(format string, args ...any) {
@@ -105,19 +102,4 @@ func (s *scope) repeat(loops ordered[values], f func()) {
 		s.repeat(loops[1:], f)
 		s.vars = s.vars[:mark]
 	}
-}
-
-// withSource calls f with the random numbers of a purpose.
-func (s *scope) withSource(purpose string, f func()) {
-	old := s.rnd
-	s.rnd = noise.NewSource(s.seed, purpose)
-	f()
-	s.rnd = old
-}
-
-func (s *scope) groundHeight(x, y float64) float64 {
-	if s.height == nil {
-		return 0
-	}
-	return s.height(x, y)
 }

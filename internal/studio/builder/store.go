@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -29,6 +30,11 @@ func LookNamed(name string) (Look, error) {
 		return Look{}, fault.BadField("material", "there is no material %q; there is %s", name, strings.Join(all, ", "))
 	}
 	return Look(l), nil
+}
+
+// Painter returns painted surfaces by kind, as hashes of stored images.
+type Painter interface {
+	Painted(kind string) (color, normal string, err error)
 }
 
 // AddLook adds a material and the images of its surface. If the material has a colour of its own,
@@ -115,6 +121,9 @@ func MakeThing(kind string, seed uint64, with map[string]float64, materials map[
 	}
 	return Thing{&p.m, p.mats, t.Lamp, t.watts(), trunk, max(t.Variants, 1)}, s.err
 }
+
+// watts returns the power of the thing's lamp.
+func (t thing) watts() float64 { return cmp.Or(t.Watts, 90) }
 
 // Vocabulary returns the names of the things that stand by themselves, and of the materials, sorted.
 func Vocabulary() (things, materials []string, err error) {

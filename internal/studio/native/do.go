@@ -29,11 +29,12 @@ func (t *target) Do(ctx context.Context, w *studio.Work) (any, error) {
 
 // putScene checks a scene; unless it is only to be validated, it stores it.
 func (t *target) putScene(ctx context.Context, w *studio.Work, in studio.SpecIn) (any, error) {
-	s, err := readScene(ctx, w, in)
+	s, words, err := readScene(ctx, w, in)
 	if err != nil {
 		return nil, err
 	}
 	out, m, err := t.buildScene(s, w)
+	out.WordsOut = words
 	if err != nil || in.Action == "validate" {
 		return out, err
 	}
@@ -52,23 +53,27 @@ func (t *target) putScene(ctx context.Context, w *studio.Work, in studio.SpecIn)
 	return out, err
 }
 
-// readScene returns the scene of an input.
-func readScene(ctx context.Context, w *studio.Work, in studio.SpecIn) (*spec.Scene, error) {
+// readScene returns the scene of an input, and how its words were read.
+func readScene(ctx context.Context, w *studio.Work, in studio.SpecIn) (s *spec.Scene, words studio.WordsOut, err error) {
 	given := 0
-	for _, ok := range []bool{in.Spec != nil, in.Text != "", in.From != ""} {
+	for _, ok := range []bool{in.Spec != nil, in.Text != "", in.From != "", in.Words != ""} {
 		if ok {
 			given++
 		}
 	}
 	switch {
-	case given != 1:
-		return nil, studio.Fail(studio.Validation, "spec: give exactly one of spec, text and from")
+	case given > 1 || given == 0 && in.Card == "":
+		return nil, words, studio.Fail(studio.Validation, "spec: give exactly one of spec, text, from and words, or a card")
 	case in.Spec != nil:
-		return in.Spec, in.Spec.Check()
+		return in.Spec, words, in.Spec.Check()
 	case in.Text != "":
-		return spec.Parse([]byte(in.Text))
+		s, err = spec.Parse([]byte(in.Text))
+	case in.From != "":
+		s, err = w.Scene(ctx, in.From)
+	default:
+		return w.SceneFromWords("words", in.Words, "")
 	}
-	return w.Scene(ctx, in.From)
+	return s, words, err
 }
 
 // buildScene builds a scene and reports what it has.

@@ -1,0 +1,256 @@
+package sentence
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/studio/build"
+)
+
+func Example() {
+	r,
+		err := Read(Brief{Words: "a street of eight thatched houses with a church at the end, a well and a griffin", Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range r.Phrases {
+		fmt.Printf("%s: %s\n", p.Words, p.Became)
+	}
+	fmt.Println("not understood:", strings.Join(r.Unknown, ", "))
+	// Output:
+	// street: the place is street
+	// eight thatched houses: 8 house with thatch
+	// church: 1 church, at the end of
+	// well: 1 well
+	// not understood: griffin
+}
+
+// reading reads words and builds the scene.
+func reading(t testing.TB, words string) (*Reading, map[string]int) {
+	t.Helper()
+	r, err := Read(Brief{Words: words, Seed: 1})
+	if err != nil {
+		t.Fatalf("%q: %v", words, err)
+	}
+	m, err := build.Build(r.Scene, nil)
+	if err != nil {
+		t.Fatalf("%q: %v", words, err)
+	}
+	if len(m.Warnings) > 0 {
+		t.Errorf("%q: %v", words, m.Warnings)
+	}
+	return r, m.Counts()
+}
+
+// Places that others tried in words are what they say, in the counts of scene_describe.
+func TestPlacesAreWhatTheySay(t *testing.T) {
+	for _, row := range []struct {
+		words, place string
+		counts       map[string]int
+	}{
+		{"a stone watchtower with battlements, a door and twelve arrow slits", "open ground",
+			map[string]int{"tower": 1, "battlements": 1, "door": 1, "arrow slit": 12, "lighthouse": 0}},
+		{"a street of eight thatched houses with a church at the end, a well and a cart", "street",
+			map[string]int{"house": 9, "church": 1, "well": 1, "cart": 1}}, // the nave is a house
+		{"an underground temple with twelve columns, an altar, six braziers and a pool", "underground temple",
+			map[string]int{"column": 12, "altar": 1, "brazier": 6, "pool": 1, "manor": 0, "rock": 0}},
+		{"a village of eight houses", "street", map[string]int{"house": 8}},
+		{"a lighthouse keeper's cellar with a hidden door", "cellar",
+			map[string]int{"hidden door": 1, "lighthouse": 0}},
+		{"a narrow cave", "cave", map[string]int{"house": 0}},
+		{"a sewer with two grates", "sewer", map[string]int{"grate": 2, "house": 0}},
+		{"a castle beside a bridge", "open ground", map[string]int{"castle": 1, "bridge": 1}},
+		{"a prison cell with a bed and a bucket", "cell", map[string]int{"bed": 1, "bucket": 1, "bars": 1}},
+		{"a throne room with six marble pillars", "throne room", map[string]int{"throne": 1, "column": 6}},
+	} {
+		r, counts := reading(t, row.words)
+		if r.Setting != row.place || len(r.Unknown) > 0 {
+			t.Errorf("%q: the place is %s; not understood: %v", row.words, r.Setting, r.Unknown)
+		}
+		for noun, n := range row.counts {
+			if counts[noun] != n {
+				t.Errorf("%q: %d %s instead of %d", row.words, counts[noun], noun, n)
+			}
+		}
+	}
+}
+
+// Each row has words, and phrases with their number, material and relation.
+func TestPhrases(t *testing.T) {
+	for _, row := range []struct{ words, want string }{
+		{"Two torches hang on the wall beside the altar.", "torch 2 hanging from wall; wall 1; altar 1"},
+		{"in the centre of the room stands a statue between two pillars",
+			"room 1; statue 1 between pillars; column 2"},
+		{"A small church with a red door at the end of the street, surrounded by gravestones",
+			"church 1 at the end of street; street 1; grave 9 around church"},
+		{"a throne and a red carpet in front of it", "throne 1; rug 1 red in front of throne"},
+		{"a large oak desk between two bookcases", "desk 1 timber between bookcases; bookcase 2"},
+		{"walls of rough stone and a floor made of planks", "wall 1 stone; floor 1 planks"},
+		{"the walls are wooden", "wall 1 timber"},
+		{"a corridor with no doors and three paintings", "corridor 1; painting 3"},
+		{"a ring of seven standing stones around a campfire", "rock 7 around campfire; campfire 1"},
+		{"a barrel of wine stands on a cart", "barrel 1 on cart; cart 1"},
+		{"four stone houses with slate roofs surround a fountain",
+			"house 4 stone around fountain; roof 1 slate; fountain 1"},
+		{"a tavern. A barrel is next to the door", "inn 1; barrel 1 beside door"},
+		{"a path leading to the castle, and a well", "road 1; well 1"},
+	} {
+		r, _ := reading(t, row.words)
+		var got []string
+		for _, p := range r.Phrases {
+			if p.Kind != "" && !strings.Contains(p.Assumed, "belong to the place") {
+				got = append(got, strings.Join(strings.Fields(fmt.Sprint(p.Kind, " ", p.Count, " ", p.Material,
+					" ", p.Relation)), " "))
+			}
+		}
+		if text := strings.Join(got, "; "); text != row.want {
+			t.Errorf("%q:\n got %s\nwant %s; not understood: %v", row.words, text, row.want, r.Unknown)
+		}
+	}
+}
+
+// Words that name nothing are refused with the list of them.
+func TestNothingIsGuessed(t *testing.T) {
+	for _, words := range []string{"a dragon", "a treaty of peace", "love", "zzyzx"} {
+		r, err := Read(Brief{Words: words})
+		if !errors.Is(err, ErrNothing) || len(r.Unknown) == 0 {
+			t.Errorf("%q: %v, %+v", words, err, r)
+		}
+	}
+}
+
+// The caller's words come before those of the card, and the title's place before that of the text.
+func TestBrief(t *testing.T) {
+	for _, row := range []struct {
+		brief        Brief
+		place, light string
+		kind         string
+		count        int
+	}{
+		{Brief{Words: "an inn by the sea at dusk, ten barrels"}, "sea", "dusk", "barrel", 10},
+		{Brief{Title: "The Kept Light", Text: "The lighthouse. Four rules of the house."}, "open ground", "",
+			"lighthouse", 1},
+		{Brief{Text: "an inn with two carts", Words: "with 7 carts"}, "open ground", "", "cart", 7},
+		{Brief{Title: "The Barrel Hall", Text: "A hall with a table."}, "hall", "", "table", 1},
+		{Brief{Text: "somewhere with a stump", Terrain: "dense-forest"}, "wood", "", "stump", 1},
+		{Brief{Words: "an inn at noon", Style: "night"}, "open ground", "night", "inn", 1},
+	} {
+		r, err := Read(row.brief)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(r.Phrases, func(p Phrase) bool {
+			return p.Kind == row.kind &&
+				p.Count == row.count
+		})
+		if r.Setting != row.place || r.Scene.Light.Time != row.light || !found {
+			t.Errorf("%+v: %s, %s, %+v", row.brief, r.Setting, r.Scene.Light.Time, r.Phrases)
+		}
+	}
+}
+
+// Every entry of the vocabulary can be built, alone and in a room, and its words lead to it.
+func TestVocabularyBuilds(t *testing.T) {
+	v, err := loadVocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range keysOf(v.Things) {
+		for i, word := range v.Things[name].Words {
+			words := "two " + word
+			r, err := Read(Brief{Words: words})
+			if i == 0 {
+				r, _ = reading(t, words)
+			}
+			becomes := func(p Phrase) bool { return p.Kind == name && p.Count == 2 && p.Path != "" }
+			if err != nil || !slices.ContainsFunc(r.Phrases, becomes) {
+				t.Errorf("%q does not become %s: %v, %+v", word, name, err, r.Phrases)
+			}
+		}
+	}
+	for _, name := range keysOf(v.Settings) {
+		for _, word := range v.Settings[name].Words {
+			if r, err := Read(Brief{Words: "a " + word + " with three barrels"}); err != nil ||
+				r.Setting != v.Settings[name].Words[0] {
+				t.Errorf("%q is %s, not %s", word, r.Setting, name)
+			}
+		}
+	}
+}
+
+func TestReadIsDeterministic(t *testing.T) {
+	b := Brief{Words: "a village of eight houses with ten trees, a river and a bridge", Seed: 5}
+	first, err := Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Read(b)
+	one, _ := first.Scene.Encode()
+	if two, _ := again.Scene.Encode(); string(one) != string(two) {
+		t.Error("two readings of the same words differ")
+	}
+	b.Seed = 6
+	other, _ := Read(b)
+	if two, _ := other.Scene.Encode(); string(one) == string(two) {
+		t.Error("two seeds give the same scene")
+	}
+}
+
+// A description is read in less than 20 ms of this machine once the vocabulary is loaded.
+func TestReadIsQuick(t *testing.T) {
+	words := "a street of eight thatched houses with a church at the end, a well and a cart, surrounded by twelve oaks"
+	if _, err := Read(Brief{Words: words}); err != nil {
+		t.Fatal(err)
+	}
+	best := time.Hour
+	for range 5 {
+		start := time.Now()
+		if _, err := Read(Brief{Words: words, Seed: 2}); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, time.Since(start))
+	}
+	if best > 20*time.Millisecond {
+		t.Errorf("reading took %v", best)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for b.Loop() {
+		if _,
+			err := Read(Brief{Words: "a street of eight thatched houses with a church at the end, a well and a cart"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Any text gives a scene that the language accepts and that can be built, or ErrNothing.
+func FuzzRead(f *testing.F) {
+	f.Add("The Dry Anchor", "An inn with nine tankards on nine hooks.", "ten barrels beside the well", uint64(1))
+	f.Add("+++", "\x00\xff", "a a a of of in the wall's 12 m high 9999 trees", uint64(0))
+	f.Fuzz(func(t *testing.T, title, text, words string, seed uint64) {
+		r, err := Read(Brief{Title: title, Text: text, Words: words, Seed: seed % (1 << 53)})
+		if errors.Is(err, ErrNothing) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q, %q, %q: %v", title, text, words, err)
+		}
+		if _, err := build.Build(r.Scene, nil); err != nil {
+			t.Errorf("%q, %q, %q: %v", title, text, words, err)
+		}
+	})
+}
+
+// A wall outdoors stands by itself.
+func TestWallOutdoors(t *testing.T) {
+	r, counts := reading(t, "a garden behind a brick wall with two benches")
+	if counts["wall"] != 1 || counts["bench"] != 2 || len(r.Unknown) > 0 {
+		t.Errorf("%v, %v", counts, r.Unknown)
+	}
+}
