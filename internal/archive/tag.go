@@ -148,7 +148,7 @@ func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref,
 }
 
 type byTagsIn struct {
-	Tags  []string `json:"tags" minitems:"1" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"The tags."`
+	Tags  []string `json:"tags" minitems:"1" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"The tags (labels)."`
 	Match string   `json:"match,omitzero" enum:"all,any" default:"all" jsonschema:"Whether a card must have all of them or any."`
 	page
 }

@@ -63,6 +63,7 @@ func TestKindsOfProposalsFollowFromTheirDetails(t *testing.T) {
 		{args{"npcId": "oda", "draftText": "Good day."}, "dialogue"},
 		{args{"title": "A bell", "hook": "It is gone.", "objectives": []any{}}, "quest"},
 		{args{"player": "Mira", "text": "go north"}, "action"},
+		{args{"who": "Mira", "text": "go north"}, "action"},
 		{args{"type": "NPC.Tick", "payload": map[string]any{}}, "event"},
 	} {
 		if got := kindOfDetails(row.details); got != row.want {

@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"loregate/internal/fault"
@@ -24,6 +25,7 @@ func kindOfDetails(d args) string {
 	_, speaker := firstOf(d, speakerNames[:len(speakerNames)-1])
 	_, player := firstOf(d, playerNames)
 	_, place := firstOf(d, placeNames[:len(placeNames)-1])
+	_, named := firstOf(d, cardNames)
 	switch {
 	case d["seedSpec"] != nil || d["objectives"] != nil || d["hook"] != nil:
 		return "quest"
@@ -33,7 +35,7 @@ func kindOfDetails(d args) string {
 		return "dialogue"
 	case d["layerType"] != nil, place:
 		return "ambience"
-	case d["actionEnvelope"] != nil, player:
+	case d["actionEnvelope"] != nil, player, speaker && !named:
 		return "action"
 	}
 	return "change"
@@ -85,7 +87,7 @@ func (f *Front) payload(ctx context.Context, c *op.Call, kind string, d args) (a
 			return args{"seedSpec": questSpec(d)}, nil
 		}
 	case "action":
-		d.rename(playerNames)
+		d.rename(slices.Concat(playerNames, speakerNames))
 		return f.actionPayload(ctx, c, d)
 	}
 	return d, nil

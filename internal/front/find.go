@@ -120,7 +120,8 @@ func describe(o *op.Operation, c access.Caller) operationFound {
 		if slices.Contains(o.In.Required, name) {
 			star = "*"
 		}
-		d.Takes = append(d.Takes, name+star+" ("+kindOf(o.In.Properties[name])+"): "+o.In.Properties[name].Description)
+		about := cmp.Or(o.Brief[name], o.In.Properties[name].Description)
+		d.Takes = append(d.Takes, name+star+" ("+kindOf(o.In.Properties[name])+"): "+about)
 	}
 	if len(o.Examples) > 0 && len(o.Examples[0].Input) < 300 {
 		d.Example = o.Examples[0].Input

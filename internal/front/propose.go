@@ -36,7 +36,7 @@ func (f *Front) proposeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "propose", Title: "Propose something", Effect: access.Propose,
 		Asked: []string{"suggest something and let somebody in charge decide", "hand in a wish",
-			"my figure walks north", "offer a line, a mood or an errand", "may I change this page"},
+			"have her walk north", "let somebody go to another place", "offer a line, a mood or an errand", "may I change this page"},
 		Doc: "Suggest something, hand it in or offer it, so that the world's rules, and where needed a person in " +
 			"charge, decide: " +
 			"accept or refuse it before anybody sees it. A sound, smell, mood or other impression of " +

@@ -64,8 +64,8 @@ func (s *Server) toolJSON(o *op.Operation, f toolForm) []byte {
 	return b
 }
 
-// shownInput returns the input schema of a tool without the fields that the form leaves out. The
-// engine accepts them all the same.
+// shownInput returns the input schema of a tool without the fields that the form leaves out, and with
+// words in place of long schemas. The engine accepts the fields and checks the schemas all the same.
 func shownInput(o *op.Operation, f toolForm) *jsonschema.Schema {
 	var drop []string
 	if !f.several {
@@ -75,10 +75,14 @@ func shownInput(o *op.Operation, f toolForm) *jsonschema.Schema {
 		drop = append(append(drop, "idempotency_key", "idempotencyKey"), o.Envelope...)
 	}
 	s := o.InputSchema()
-	if !slices.ContainsFunc(drop, func(name string) bool { return s.Properties[name] != nil }) {
+	if len(o.Brief) == 0 && !slices.ContainsFunc(drop, func(name string) bool { return s.Properties[name] != nil }) {
 		return s
 	}
 	s = s.CloneSchemas()
+	for name, words := range o.Brief {
+		s.Properties[name] = &jsonschema.Schema{Type: "object", Description: words}
+		s.Defs = nil
+	}
 	isDropped := func(name string) bool { return slices.Contains(drop, name) }
 	for _, name := range drop {
 		delete(s.Properties, name)

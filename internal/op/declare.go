@@ -54,6 +54,10 @@ type Spec struct {
 	// time, chance or other state. It may be cached until the cards it was read from change.
 	Cacheable bool
 
+	// Brief has the words by which lists of tools describe an object among the input fields, in place of its schema.
+	// InputSchema, REST and the docs have the whole one.
+	Brief map[string]string
+
 	// Delegates: the handler changes nothing itself. It calls other operations, each of which is
 	// admitted, diverted and recorded by itself; see Call.PartOf.
 	Delegates bool

@@ -183,7 +183,7 @@ var sceneTools = []Tool{
 		Asked: []string{
 			"faults of a design", "do parts overlap or float", "is a door blocked",
 			"can a marker be reached on foot", "does anything overlap", "mistakes in a design",
-			"things that hover in the air", "can one walk there",
+			"things that hover in the air", "is every marker of the design reachable on foot",
 		},
 		Doc: "Find faults of a stored scene: things that intersect, float, are below the ground, " +
 			"block a door or stand in water, and markers that nobody can walk to.",

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/op"
 	"loregate/internal/studio/build"
+	"loregate/internal/studio/spec"
 )
 
 // Surface is the name of the studio's surface.
@@ -21,8 +22,39 @@ func (s *Studio) Surface() op.Surface {
 		Name: Surface, Title: "Studio",
 		Doc:        "From lore to scenes: build places in Blender, import them into engines, and record which card each scene was built from.",
 		Operations: ops,
+		Resources:  []*op.Resource{sceneSchema()},
 		Feeds:      []*op.Feed{s.runFeed()},
 	}
+}
+
+// schemaURI is the address of the schema of scenes.
+const schemaURI = "studio://scene-schema"
+
+// sceneSchema is the JSON Schema of the language of scenes, which lists of tools only name.
+func sceneSchema() *op.Resource {
+	return &op.Resource{
+		Template: schemaURI, Name: "scene_schema", Title: "Schema of scenes", MIME: "application/schema+json",
+		Doc:      "The JSON Schema of the scenes that scene_spec takes: every field with its bounds.",
+		Surfaces: []string{Surface}, MinRole: access.RoleNone, NoWorld: true,
+		Read: func(context.Context, *op.Call, map[string]string) (op.Content, error) {
+			schema, err := spec.Schema()
+			if err != nil {
+				return op.Content{}, err
+			}
+			b, err := json.Marshal(schema)
+			return op.Content{Text: string(b)}, err
+		},
+	}
+}
+
+// briefScene describes the scene of scene_spec in lists of tools.
+func briefScene() map[string]string {
+	words, err := spec.Brief()
+	if err != nil {
+		panic("studio: " + err.Error())
+	}
+	return map[string]string{"spec": "The scene, required unless text or from is given: " + words +
+		" Angles, points and all other fields: resource " + schemaURI + "; errors name the field."}
 }
 
 // newToolOp declares the operation of a tool: In is its input, Out its result.
@@ -37,19 +69,22 @@ func newToolOp[In interface{ commonFields() common }, Out any](s *Studio, name s
 
 // toolSpec returns the operation spec of a tool.
 func (s *Studio) toolSpec(t *Tool) op.Spec {
-	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Asked: t.Asked,
+	o := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Asked: t.Asked,
 		Surfaces: []string{Surface},
 		Version:  t.Version,
 		Effect:   access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit,
 		Interactive: true, Destroys: t.Destroys,
 		Envelope: []string{"request_id", "timeout_s", "protocol_version"}}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {
-		spec.Effect = access.Destroy
+		o.Effect = access.Destroy
+	}
+	if t.Name == "scene_spec" {
+		o.Brief = briefScene()
 	}
 	for _, e := range t.Examples {
-		spec.Examples = append(spec.Examples, op.Example{Title: e.Title, Input: e.Input})
+		o.Examples = append(o.Examples, op.Example{Title: e.Title, Input: e.Input})
 	}
-	return spec
+	return o
 }
 
 // describeAdapters returns a sentence that names the adapters that support a tool.

@@ -111,8 +111,18 @@ func prepareGemini(t testing.TB, home string, at server, m *model) (args, enviro
 }
 
 func prepareCodex(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	return prepareCodexModel(t, home, at, m, "scripted")
+}
+
+// prepareCodexSearch prepares Codex for a model of its catalogue that searches for tools: it is shown none
+// of a server until it has.
+func prepareCodexSearch(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	return prepareCodexModel(t, home, at, m, "gpt-5.5")
+}
+
+func prepareCodexModel(t testing.TB, home string, at server, m *model, model string) (args, environ []string) {
 	write(t, filepath.Join(home, ".codex", "config.toml"), fmt.Sprintf(strings.TrimSpace(`
-model = "scripted"
+model = %q
 model_provider = "scripted"
 check_for_update_on_startup = false
 [analytics]
@@ -125,7 +135,7 @@ env_key = "SCRIPTED_KEY"
 [mcp_servers.loregate]
 url = %q
 bearer_token_env_var = "LOREGATE_KEY"
-`), m.URL+"/v1", at.url))
+`), model, m.URL+"/v1", at.url))
 	return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
 		[]string{"SCRIPTED_KEY=scripted", "LOREGATE_KEY=" + at.key, "CODEX_HOME=" + filepath.Join(home, ".codex")}
 }

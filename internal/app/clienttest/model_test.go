@@ -146,8 +146,12 @@ func mustJSON(v any) string {
 
 type object = map[string]any
 
-// searchTool is the tool by which Claude Code loads the tools that it defers.
-const searchTool = "ToolSearch"
+// searchTool is the tool by which Claude Code loads the tools that it defers; searchType is Codex's type of
+// such a tool.
+const (
+	searchTool = "ToolSearch"
+	searchType = "tool_search"
+)
 
 // anthropic serves the messages interface, which Claude Code uses.
 func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
@@ -297,18 +301,38 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 		Name, Description string
 		Parameters        json.RawMessage
 	}
+	type group struct {
+		Type string
+		function
+		Tools []function
+	}
 	var in struct {
-		Tools []struct {
-			function
-			Tools []function
-		}
+		Tools []group
 		Input json.RawMessage
 	}
 	if !m.read(w, r, &in) {
 		return
 	}
 	t, space := talk{searches: -1}, ""
+	var input []struct {
+		Type   string
+		Output json.RawMessage
+		Tools  []group
+	}
+	_ = json.Unmarshal(in.Input, &input) // a plain text has no result
+	for _, item := range input {
+		switch item.Type {
+		case "function_call_output":
+			t.results = append(t.results, texts(item.Output))
+		case searchType + "_output":
+			t.searches++
+			in.Tools = append(in.Tools, item.Tools...)
+		}
+	}
 	for _, tool := range in.Tools {
+		if tool.Type == searchType {
+			t.searches++
+		}
 		if name := serverName(tool.Name); name != "" {
 			t.define(name, tool.Description, tool.Parameters)
 		}
@@ -317,16 +341,6 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 			for _, inner := range tool.Tools {
 				t.define(inner.Name, inner.Description, inner.Parameters)
 			}
-		}
-	}
-	var input []struct {
-		Type   string
-		Output json.RawMessage
-	}
-	_ = json.Unmarshal(in.Input, &input) // a plain text has no result
-	for _, item := range input {
-		if item.Type == "function_call_output" {
-			t.results = append(t.results, texts(item.Output))
 		}
 	}
 	s := m.next(t)
@@ -339,6 +353,11 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 		if space != "" {
 			item["namespace"], item["name"] = space, s.tool
 		}
+	}
+	if s.tool == searchTool {
+		item = object{"type": searchType + "_call", "id": "ts_" + id, "call_id": fmt.Sprintf("search_%d", t.searches),
+			"execution": "client", "status": "completed",
+			"arguments": object{"query": s.args["query"], "limit": s.args["max_results"]}}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range []object{

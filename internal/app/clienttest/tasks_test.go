@@ -177,7 +177,7 @@ func TestClientsSolveTasks(t *testing.T) {
 	tasks := loadTasks(t)
 	for _, by := range []worker{
 		converses(clients[0]), converses(client{"claude, tools deferred", "claude", prepareDeferring}), converses(clients[1]),
-		converses(clients[2]), {"mcp-remote", remote}, {"inspector", inspect},
+		converses(clients[2]), converses(client{"codex, tools searched", "codex", prepareCodexSearch}), {"mcp-remote", remote}, {"inspector", inspect},
 	} {
 		t.Run(by.name, func(t *testing.T) {
 			began := time.Now()

@@ -413,3 +413,33 @@ func TestEnvelopeFieldsAreAcceptedEverywhere(t *testing.T) {
 		t.Errorf("two writes with one key: %s", text)
 	}
 }
+
+// A list shows a long schema in words. The whole one is a resource, and is checked in full.
+func TestLongSchemasAreListedInWords(t *testing.T) {
+	s := open(t, generous)
+	key, _ := s.key(access.RoleGM)
+	_, list := s.tools("/mcp/studio", key)
+	const most = 8000 // bytes of a tool's schema
+	for _, tool := range list {
+		schema, err := json.Marshal(tool["inputSchema"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(schema) > most {
+			t.Errorf("%s: the schema has %d bytes", tool["name"], len(schema))
+		}
+		if tool["name"] == "scene_spec" && !strings.Contains(string(schema), "tower {radius, side, height") {
+			t.Errorf("the schema of scene_spec names no kinds: %s", schema)
+		}
+	}
+	m := s.connect("/mcp/studio", key)
+	whole, failed := m.ask("resources/read", map[string]any{"uri": "studio://scene-schema"})
+	if text, _ := json.Marshal(whole); failed != nil || !strings.Contains(string(text), "A round or square tower") {
+		t.Errorf("the whole schema is %.300s %v", text, failed)
+	}
+	text, refused := m.call("scene_spec", map[string]any{"spec": map[string]any{"version": 1, "name": "yard",
+		"parts": map[string]any{"keep": map[string]any{"tower": map[string]any{"heigth": 9}}}}})
+	if !refused || !strings.Contains(text, "heigth") || !strings.Contains(text, "is not known") {
+		t.Errorf("a misspelt field of a part: %v %s", refused, text)
+	}
+}

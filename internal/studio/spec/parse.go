@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -26,6 +27,26 @@ var shape = sync.OnceValues(op.ShapeOf[Scene])
 
 // Schema returns the JSON Schema of the language.
 func Schema() (*jsonschema.Schema, error) { return op.For[Scene]() }
+
+// Brief returns the fields of a scene, of its parts and of their kinds, each with the names of its own.
+func Brief() (string, error) {
+	s, err := Schema()
+	if err != nil {
+		return "", err
+	}
+	part := s.Defs["Part"]
+	var places, kinds []string
+	for _, name := range part.PropertyOrder {
+		if _, isBody := bodyFields[name]; isBody && name != "use" {
+			kinds = append(kinds, name+" {"+strings.Join(part.Properties[name].PropertyOrder, ", ")+"}")
+			continue
+		}
+		places = append(places, name)
+	}
+	return "{" + strings.Join(s.PropertyOrder, ", ") + "}, where parts is an object of parts by name. A part has one " +
+		"kind, or parts of its own, and may have " + strings.Join(places, ", ") + ". Kinds: " +
+		strings.Join(kinds, ", ") + ".", nil
+}
 
 // Parse parses a scene from YAML or JSON and checks it. Errors name the field or path.
 func Parse(text []byte) (*Scene, error) {
