@@ -224,7 +224,7 @@ func (m *Model) Check() []Finding {
 	all := []Finding{}
 	for _, list := range [][]Finding{m.findMissing(), m.findOverlaps(space), m.findFloating(space), m.findBlockedDoors(space),
 		m.findWet(),
-		m.findUnreachable(space)} {
+		m.findUnreachable(space), m.findBuriedCameras()} {
 		all = append(all, list[:min(len(list), maxFindings)]...)
 	}
 	if space.budget <= 0 {
@@ -335,6 +335,20 @@ func (m *Model) isSupported(s *space, thing int, foot float64) bool {
 	return found
 }
 
+// findBuriedCameras finds cameras in the ground.
+func (m *Model) findBuriedCameras() (out []Finding) {
+	for _, c := range m.Cameras {
+		if m.relief == nil {
+			continue
+		}
+		if h := m.height(c.Location[0], c.Location[1]); c.Location[2] < h+0.1 {
+			out = append(out, Finding{Kind: "sunk", Path: "camera." + c.Name,
+				Text: fmt.Sprintf("the ground is at %.1f m there; raise the camera above it", h)})
+		}
+	}
+	return out
+}
+
 // findBlockedDoors finds things in front of doors and behind them.
 func (m *Model) findBlockedDoors(s *space) (out []Finding) {
 	for i, t := range m.Things {
@@ -365,7 +379,7 @@ func (m *Model) findBlockedDoors(s *space) (out []Finding) {
 // swims reports whether things of this noun belong in water.
 func swims(noun string) bool {
 	return slices.Contains([]string{"boat", "ship", "bridge", "pier", "quay", "jetty", "reed", "rock", "post",
-		"pool", "wall", "arch", "column"}, noun)
+		"pool", "wall", "arch", "column", "causeway"}, noun)
 }
 
 // findWet finds things that stand in the scene's water.
@@ -373,6 +387,9 @@ func (m *Model) findWet() (out []Finding) {
 	for _, i := range m.outer() {
 		t := m.Things[i]
 		c := middleOf(t.Box)
+		if t.Body == "plant" {
+			c = t.At // crowns may be above water
+		}
 		level, wet := m.water(c[0], c[1])
 		if wet && !swims(t.Kind) && m.height(c[0], c[1]) < level-0.05 && t.Box.Low[2] < level-0.05 {
 			out = append(out, Finding{"in_water", t.Path, "",

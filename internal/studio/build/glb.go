@@ -21,42 +21,81 @@ type Painter interface {
 	PaintedPNG(kind string) (color, normal []byte, err error)
 }
 
-// GLB encodes the model as a file, with its lights, cameras and markers.
-func (m *Model) GLB(p Painter) ([]byte, error) {
+// GLB encodes the model as a file, with its lights, cameras and markers. Each body is a node of its own.
+func (m *Model) GLB(p Painter) ([]byte, error) { return m.encode(p, false) }
+
+// GameGLB is GLB for engines: with bodies for collisions (nodes whose names end with -colonly), simpler
+// plants for a distance (MSFT_lod), and one node for many bodies of one mesh (EXT_mesh_gpu_instancing).
+func (m *Model) GameGLB(p Painter) ([]byte, error) { return m.encode(p, true) }
+
+func (m *Model) encode(p Painter, game bool) ([]byte, error) {
 	f := gltf.File{Generator: "Loregate"}
 	materials, err := m.addMaterials(&f, p)
 	if err != nil {
 		return nil, err
 	}
-	meshes := map[*Mesh]int{}
-	for _, mesh := range m.Meshes {
-		a := mesh.toArrays()
-		if len(a.primitives) == 0 {
-			meshes[mesh] = -1
-			continue
-		}
-		meshes[mesh] = len(f.Meshes)
-		parts := slices.Clone(a.primitives)
-		for i, slot := range a.slots {
-			parts[i].Material = materials[mesh.Materials[slot]]
-		}
-		f.Meshes = append(f.Meshes, gltf.Mesh{Name: mesh.Materials[a.slots[0]], Primitives: parts})
+	e := &encoder{f: &f, materials: materials, meshes: map[*Mesh]int{}}
+	many := map[*Mesh][]*Node{}
+	if game {
+		many = m.sharedMeshes()
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
-		if meshes[n.Mesh] < 0 {
+		if e.meshOf(n.Mesh, n.Path) < 0 {
 			continue
 		}
-		f.Meshes[meshes[n.Mesh]].Name = n.Path
-		o := gltf.Node{Name: n.Path, Mesh: meshes[n.Mesh], Camera: -1, Light: -1, Translation: toYUp(n.Location),
-			Rotation: rotationYUp(n.Rotation), Scale: roundTo(n.Scale[0])}
-		if n.Thing >= 0 {
-			o.Extras = map[string]any{"kind": m.Things[n.Thing].Kind}
+		o := m.encodeNode(n, e.meshes[n.Mesh])
+		if all := many[n.Mesh]; all != nil {
+			if all[0] != n {
+				continue
+			}
+			o = e.encodeInstances(o, all)
 		}
 		f.Nodes = append(f.Nodes, o)
+		if game && n.Mesh.simpler != nil {
+			e.addSimpler(len(f.Nodes)-1, n.Mesh.simpler())
+		}
+	}
+	if game {
+		m.addCollisions(&f)
 	}
 	m.addLookers(&f)
 	return gltf.Write(f)
+}
+
+func (m *Model) encodeNode(n *Node, mesh int) gltf.Node {
+	o := gltf.Node{Name: n.Path, Mesh: mesh, Camera: -1, Light: -1, Translation: toYUp(n.Location),
+		Rotation: rotationYUp(n.Rotation), Scale: roundTo(n.Scale[0])}
+	if n.Thing >= 0 {
+		o.Extras = map[string]any{"kind": m.Things[n.Thing].Kind}
+	}
+	return o
+}
+
+// encoder adds meshes to a file, each once.
+type encoder struct {
+	f         *gltf.File
+	materials map[string]int
+	meshes    map[*Mesh]int // -1: empty
+}
+
+// meshOf returns the index of a mesh in the file; -1 if it is empty.
+func (e *encoder) meshOf(mesh *Mesh, name string) int {
+	if i, ok := e.meshes[mesh]; ok {
+		return i
+	}
+	a := mesh.toArrays()
+	if len(a.primitives) == 0 {
+		e.meshes[mesh] = -1
+		return -1
+	}
+	e.meshes[mesh] = len(e.f.Meshes)
+	parts := slices.Clone(a.primitives)
+	for i, slot := range a.slots {
+		parts[i].Material = e.materials[mesh.Materials[slot]]
+	}
+	e.f.Meshes = append(e.f.Meshes, gltf.Mesh{Name: name, Primitives: parts})
+	return e.meshes[mesh]
 }
 
 func roundTo(x float64) float64 { return math.Round(x*1e5)/1e5 + 0 }
@@ -149,7 +188,8 @@ func (m *Model) addMaterials(f *gltf.File, p Painter) (map[string]int, error) {
 			if l.Color == ([4]float64{}) {
 				o.Image = add(l.Paint, color)
 			}
-			o.Normal = add(l.Paint+" normal", normal)
+			kind, _ := splitKind(l.Paint)
+			o.Normal = add(kind+" normal", normal)
 		}
 		if paint := own[name]; paint != nil {
 			jpeg, err := paint(p)
@@ -300,15 +340,9 @@ func packPrimitive(corners []corner, indices []uint32) gltf.Primitive {
 	for i := range 3 {
 		p.Low[i], p.High[i] = math.MaxFloat32, -math.MaxFloat32
 	}
-	floats := func(to []byte, values ...float64) []byte {
-		for _, x := range values {
-			to = binary.LittleEndian.AppendUint32(to, math.Float32bits(float32(x)))
-		}
-		return to
-	}
 	for _, c := range corners {
 		at, n := toYUp(c.at), unitYUp(c.normal)
-		p.Positions, p.Normals = floats(p.Positions, at[:]...), floats(p.Normals, n[:]...)
+		p.Positions, p.Normals = appendFloats(p.Positions, at[:]...), appendFloats(p.Normals, n[:]...)
 		t, ok := unitOf(c.tangent.Sub(c.normal.Mul(dotOf(c.tangent, c.normal))))
 		if !ok {
 			if t, ok = unitOf(c.normal.Cross(scene.Vec{0, 0, 1})); !ok {
@@ -316,8 +350,8 @@ func packPrimitive(corners []corner, indices []uint32) gltf.Primitive {
 			}
 		}
 		tangent := unitYUp(t)
-		p.Tangents = floats(p.Tangents, tangent[0], tangent[1], tangent[2], math.Copysign(1, c.hand))
-		p.UVs = floats(p.UVs, roundTo(c.uv[0]), roundTo(1-c.uv[1]))
+		p.Tangents = appendFloats(p.Tangents, tangent[0], tangent[1], tangent[2], math.Copysign(1, c.hand))
+		p.UVs = appendFloats(p.UVs, roundTo(c.uv[0]), roundTo(1-c.uv[1]))
 		for i := range at {
 			p.Low[i], p.High[i] = min(p.Low[i], float32(at[i])), max(p.High[i], float32(at[i]))
 		}

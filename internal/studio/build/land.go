@@ -12,6 +12,7 @@ import (
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
 	"loregate/internal/studio/spec"
+	"loregate/internal/studio/texture"
 )
 
 // paleColors are the linear colours of haze and clouds by time.
@@ -63,12 +64,16 @@ func (b *maker) lookOf(name string) (l builder.Look, err error) {
 			return l, err
 		}
 	}
-	if l.Color == ([4]float64{}) && (l.Paint == "" || own.Color != "") {
-		l.Color = [4]float64{0.8, 0.8, 0.8, 1}
-	}
-	if own.Color != "" {
+	switch {
+	case own.Color != "" && l.Paint != "" && l.Color == ([4]float64{}):
+	case own.Color != "":
 		c := linearColor(own.Color)
 		l.Color = [4]float64{c[0], c[1], c[2], 1}
+	case l.Color == ([4]float64{}) && l.Paint == "":
+		l.Color = [4]float64{0.8, 0.8, 0.8, 1}
+	}
+	if l.Color == ([4]float64{}) {
+		l.Paint = finishedKind(l.Paint, finishOf(own))
 	}
 	if own.Roughness != nil {
 		l.Roughness = *own.Roughness
@@ -79,13 +84,25 @@ func (b *maker) lookOf(name string) (l builder.Look, err error) {
 		l.Metallic = *own.Metallic
 	}
 	if own.Glow > 0 {
-		l.Emission, l.Strength = &[3]float64{l.Color[0], l.Color[1], l.Color[2]}, own.Glow
+		c := linearColor(cmp.Or(own.Color, "#ffffff"))
+		l.Emission, l.Strength = &c, own.Glow
 	}
 	l.Roughness *= 1 - 0.75*own.Wet
 	for i := range 3 {
 		l.Color[i] *= 1 - 0.45*own.Wet
 	}
 	return l, nil
+}
+
+// finishOf returns the finish of a material: its tint, wear and wetness.
+func finishOf(m spec.Material) (f texture.Finish) {
+	if m.Color != "" {
+		for i, c := range linearColor(m.Color) {
+			f.Tint[i] = byte(math.Round(toSRGB(c) * 255))
+		}
+	}
+	f.Wear, f.Wet = int64(m.Wear*noise.One), int64(m.Wet*noise.One)
+	return f
 }
 
 // linearColor converts #rrggbb from sRGB.
@@ -161,7 +178,7 @@ func (b *maker) addGround(g *spec.Ground) error {
 		}
 	}
 	for i, way := range g.Paths {
-		if err == nil && isPaved(way.Material) {
+		if err == nil && b.isPaved(way.Material) {
 			err = b.addLandMesh(fmt.Sprintf("ground.path-%d", i+1), way.Material, nil,
 				func() *scene.Mesh { return b.makeWay(way, float64(i)) })
 		}
@@ -184,7 +201,9 @@ func powerOfTwo(x float64, low, high int) int {
 var paved = []string{"cobbles", "stone", "brick", "planks", "timber", "slate", "marble", "mosaic", "tiles",
 	"mossy_stone"}
 
-func isPaved(material string) bool { return slices.Contains(paved, material) }
+func (b *maker) isPaved(material string) bool {
+	return slices.Contains(paved, cmp.Or(b.scene.Materials[material].Base, material))
+}
 
 // groundCoats returns the materials of the ground: its own, the layers, the beds of rivers, and roads
 // without a sharp edge.
@@ -220,7 +239,7 @@ func (b *maker) groundCoats(g *spec.Ground) (coats []coat, err error) {
 		})
 	}
 	for _, way := range g.Paths {
-		if isPaved(way.Material) {
+		if b.isPaved(way.Material) {
 			_, e := b.lookOf(way.Material)
 			if err == nil {
 				err = e
@@ -277,7 +296,7 @@ func (b *maker) makeWay(way spec.GroundWay, order float64) *scene.Mesh {
 	for i := range n + 1 {
 		at, turn := pathPoint(line, length*float64(i)/float64(n))
 		left := scene.Vec{-math.Sin(turn), math.Cos(turn)}
-		wobble := 1 + 0.03*math.Sin(float64(i)*1.9) + 0.025*math.Sin(float64(i)*0.7)
+		wobble := 1 + min(0.055, 0.12/way.Width)*(math.Sin(float64(i)*1.9)+math.Sin(float64(i)*0.7))/2
 		for k := range across + 1 {
 			v := at.Add(left.Mul(way.Width * wobble * (float64(k)/across - 0.5)))
 			edge := math.Abs(float64(k)/across*2 - 1)

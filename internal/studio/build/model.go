@@ -39,6 +39,7 @@ type Mesh struct {
 	low, high scene.Vec
 	lamp      float64                       // height of its lamp; 0: none
 	texture   func(Painter) ([]byte, error) // paints its texture as JPEG, once; nil: it has none of its own
+	simpler   func() *Mesh                  // the same for a distance; nil: none
 	leafy     bool                          // its faces are seen from both sides
 	watts     float64
 	key       string

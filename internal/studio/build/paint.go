@@ -1,6 +1,8 @@
 package build
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 
 	"loregate/internal/studio/texture"
@@ -36,8 +38,27 @@ func (p *Paints) PaintedPNG(kind string) (color, normal []byte, err error) {
 	return both.color, both.normal, err
 }
 
-func paintSurface(kind string) (out pngs, err error) {
+// finishedKind returns the name of a kind of surface with a finish.
+func finishedKind(kind string, f texture.Finish) string {
+	if f == (texture.Finish{}) {
+		return kind
+	}
+	return fmt.Sprintf("%s %02x%02x%02x %d %d", kind, f.Tint[0], f.Tint[1], f.Tint[2], f.Wear, f.Wet)
+}
+
+// splitKind is the inverse of finishedKind.
+func splitKind(name string) (kind string, f texture.Finish) {
+	kind, rest, ok := strings.Cut(name, " ")
+	if ok {
+		_, _ = fmt.Sscanf(rest, "%02x%02x%02x %d %d", &f.Tint[0], &f.Tint[1], &f.Tint[2], &f.Wear, &f.Wet) // as written above
+	}
+	return kind, f
+}
+
+func paintSurface(name string) (out pngs, err error) {
+	kind, finish := splitKind(name)
 	made := texture.Paint(kind, surfaceSize, surfaceSeed)
+	finish.Apply(made.Color, surfaceSeed)
 	if out.color, err = texture.PNG(made.Color); err == nil {
 		out.normal, err = texture.PNG(made.Normal)
 	}

@@ -108,3 +108,24 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// A file for engines has bodies for collisions, simpler plants and shared nodes, and is sound.
+func TestGameFile(t *testing.T) {
+	m := built(t, parsed(t, shore+`  pines: {plant: {kind: pine}, repeat: {row: {count: 9, step: [2, 0]}, vary: {variants: 1}}, at: [-12, 14]}
+  keep: {tower: {radius: 3, height: 9, door: true}, at: [14, 12]}
+`))
+	b, err := m.GameGLB(paints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gltftest.CheckClean(t, "game", b)
+	for _, want := range []string{`"EXT_mesh_gpu_instancing"`, `"MSFT_lod"`, `-colonly"`, `"MSFT_screencoverage"`} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	plain := encoded(t, m)
+	if bytes.Contains(plain, []byte("MSFT_lod")) || bytes.Contains(plain, []byte("colonly")) {
+		t.Error("a plain file has them, too")
+	}
+}

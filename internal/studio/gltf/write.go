@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // File is the content of a file that is written. Coordinates are as in glTF: metres, Y up.
@@ -26,7 +27,17 @@ type Node struct {
 	Rotation            [4]float64 // quaternion, w last; zero: none
 	Scale               float64
 	Extras              map[string]any
+	Instances           *Instances // its mesh at many places, by EXT_mesh_gpu_instancing
+	Simpler             []int      // nodes that are drawn instead when it is small, by MSFT_lod
+	Aside               bool       // it is not in the scene: another node refers to it
 }
+
+// Instances are the places of a mesh, relative to its node: little-endian float32, by three, four
+// (quaternions, w last) and three.
+type Instances struct{ Translations, Rotations, Scales []byte }
+
+// simplerCoverage is the share of the screen below which a simpler node is drawn, and below which nothing is.
+var simplerCoverage = []float64{0.15, 0.002}
 
 // Mesh is a mesh. Its arrays may be shared with other files.
 type Mesh struct {
@@ -34,7 +45,7 @@ type Mesh struct {
 	Primitives []Primitive
 }
 
-// Primitive is a part of a mesh with one material. The arrays are little-endian: float32 positions
+// Primitive is a part of a mesh with one material, or with none if it is -1. The arrays are little-endian: float32 positions
 // and normals by three, tangents by four, texture coordinates by two, and uint32 indices.
 type Primitive struct {
 	Positions, Normals, Tangents, UVs, Indices []byte
@@ -105,9 +116,11 @@ type accessor struct {
 func Write(f File) ([]byte, error) {
 	w := &writer{used: map[string]bool{}}
 	nodes := w.encodeNodes(f)
-	roots := make([]int, len(nodes))
-	for i := range roots {
-		roots[i] = i
+	roots := []int{}
+	for i, n := range f.Nodes {
+		if !n.Aside {
+			roots = append(roots, i)
+		}
 	}
 	doc := object{"asset": object{"version": "2.0", "generator": f.Generator}, "scene": 0,
 		"scenes": []object{{"name": "Scene", "nodes": roots}}, "nodes": nodes}
@@ -131,7 +144,8 @@ func Write(f File) ([]byte, error) {
 		doc["buffers"] = []object{{"byteLength": w.size}}
 	}
 	var used []string
-	for _, name := range []string{"KHR_lights_punctual", "KHR_materials_emissive_strength"} {
+	for _, name := range []string{"EXT_mesh_gpu_instancing", "KHR_lights_punctual", "KHR_materials_emissive_strength",
+		"MSFT_lod"} {
 		if w.used[name] {
 			used = append(used, name)
 		}
@@ -213,14 +227,19 @@ func (w *writer) encodeMeshes(f File) []object {
 		for k, p := range m.Primitives {
 			position := w.addFloats(p.Positions, "VEC3")
 			w.accessors[position].Min, w.accessors[position].Max = &p.Low, &p.High
-			attributes := object{"POSITION": position, "NORMAL": w.addFloats(p.Normals, "VEC3"),
-				"TEXCOORD_0": w.addFloats(p.UVs, "VEC2")}
-			if f.Materials[p.Material].Normal >= 0 {
+			attributes := object{"POSITION": position}
+			if p.Material >= 0 {
+				attributes["NORMAL"], attributes["TEXCOORD_0"] = w.addFloats(p.Normals, "VEC3"), w.addFloats(p.UVs, "VEC2")
+			}
+			if p.Material >= 0 && f.Materials[p.Material].Normal >= 0 {
 				attributes["TANGENT"] = w.addFloats(p.Tangents, "VEC4")
 			}
 			w.accessors = append(w.accessors, accessor{BufferView: w.addView(p.Indices, targetElements),
 				ComponentType: typeUint32, Count: len(p.Indices) / 4, Type: "SCALAR"})
-			parts[k] = object{"attributes": attributes, "indices": len(w.accessors) - 1, "material": p.Material}
+			parts[k] = object{"attributes": attributes, "indices": len(w.accessors) - 1}
+			if p.Material >= 0 {
+				parts[k]["material"] = p.Material
+			}
 		}
 		out[i] = object{"name": m.Name, "primitives": parts}
 	}
@@ -295,8 +314,8 @@ func (w *writer) encodeNodes(f File) []object {
 		if n.Camera >= 0 {
 			o["camera"] = n.Camera
 		}
-		if n.Light >= 0 {
-			o["extensions"] = object{"KHR_lights_punctual": object{"light": n.Light}}
+		if ext := w.encodeExtensions(&n); len(ext) > 0 {
+			o["extensions"] = ext
 		}
 		if n.Translation != ([3]float64{}) {
 			o["translation"] = n.Translation
@@ -307,10 +326,43 @@ func (w *writer) encodeNodes(f File) []object {
 		if n.Scale != 0 && n.Scale != 1 {
 			o["scale"] = [3]float64{n.Scale, n.Scale, n.Scale}
 		}
+		if len(n.Simpler) > 0 {
+			n.Extras = maps.Clone(n.Extras)
+			if n.Extras == nil {
+				n.Extras = map[string]any{}
+			}
+			n.Extras["MSFT_screencoverage"] = simplerCoverage[:len(n.Simpler)+1]
+		}
 		if len(n.Extras) > 0 {
 			o["extras"] = n.Extras
 		}
 		out[i] = o
 	}
 	return out
+}
+
+// encodeExtensions returns the extensions of a node.
+func (w *writer) encodeExtensions(n *Node) object {
+	ext := object{}
+	if n.Light >= 0 {
+		ext["KHR_lights_punctual"] = object{"light": n.Light}
+	}
+	if len(n.Simpler) > 0 {
+		w.used["MSFT_lod"] = true
+		ext["MSFT_lod"] = object{"ids": n.Simpler}
+	}
+	if at := n.Instances; at != nil {
+		w.used["EXT_mesh_gpu_instancing"] = true
+		ext["EXT_mesh_gpu_instancing"] = object{"attributes": object{
+			"TRANSLATION": w.addInstances(at.Translations, "VEC3"), "ROTATION": w.addInstances(at.Rotations, "VEC4"),
+			"SCALE": w.addInstances(at.Scales, "VEC3")}}
+	}
+	return ext
+}
+
+// addInstances adds floats that are no attributes of vertices.
+func (w *writer) addInstances(data []byte, kind string) int {
+	i := w.addFloats(data, kind)
+	w.views[w.accessors[i].BufferView].Target = 0
+	return i
 }

@@ -101,10 +101,11 @@ type Water struct {
 // Material is a material of the scene.
 type Material struct {
 	Base      string   `json:"base,omitzero" maxlen:"40" jsonschema:"A material that it starts from, such as stone."`
-	Color     string   `json:"color,omitzero" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Colour in sRGB, such as #8a6a4a."`
+	Color     string   `json:"color,omitzero" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Colour in sRGB, such as #8a6a4a; a painted base keeps its pattern."`
 	Roughness *float64 `json:"roughness,omitzero" min:"0" max:"1" jsonschema:"0 is a mirror."`
 	Metallic  *float64 `json:"metallic,omitzero" min:"0" max:"1" jsonschema:"1 is metal."`
 	Glow      float64  `json:"glow,omitzero" min:"0" max:"1000" jsonschema:"Strength of its own light."`
+	Wear      float64  `json:"wear,omitzero" min:"0" max:"1" jsonschema:"Stains and bleached patches of a painted base."`
 	Wet       float64  `json:"wet,omitzero" min:"0" max:"1" jsonschema:"Darker and smoother."`
 }
 

@@ -1,11 +1,14 @@
 package texture
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"loregate/internal/studio/noise"
 )
 
 // golden are hashes of the pixels: they change only if a surface is meant to look different.
@@ -97,5 +100,31 @@ func BenchmarkPair1024(b *testing.B) {
 		if _, err := PNG(p.Normal); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A tint changes the mean colour and keeps the pattern; wear and water change the colours, too.
+func TestFinish(t *testing.T) {
+	const one = noise.One
+	plain := Paint("stone", 64, 3)
+	for name, f := range map[string]Finish{"tint": {Tint: [3]byte{150, 90, 60}}, "wear": {Wear: one * 8 / 10},
+		"wet": {Wet: one / 2}} {
+		m := Paint("stone", 64, 3).Color
+		f.Apply(m, 3)
+		mean, was := meanColor(m), meanColor(plain.Color)
+		if bytes.Equal(m.Pix, plain.Color.Pix) {
+			t.Errorf("%s changes nothing", name)
+		}
+		if name == "tint" && (mean[0]-150 > 6 || 150-mean[0] > 6 || mean[2]-60 > 6 || 60-mean[2] > 6) {
+			t.Errorf("the mean of the tint is %v", mean)
+		}
+		if name == "wet" && mean[0] >= was[0] {
+			t.Errorf("wet stone is not darker: %v, %v", mean, was)
+		}
+	}
+	m := Paint("stone", 64, 3).Color
+	Finish{}.Apply(m, 3)
+	if !bytes.Equal(m.Pix, plain.Color.Pix) {
+		t.Error("the zero finish changes the surface")
 	}
 }

@@ -159,7 +159,8 @@ func (c *checker) splitChunks(b []byte) (text []byte) {
 // knownExtensions are the ratified extensions that Blender writes.
 var knownExtensions = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior",
 	"KHR_materials_specular", "KHR_materials_volume",
-	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"}
+	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual",
+	"EXT_mesh_gpu_instancing", "MSFT_lod"}
 
 // checkExtensions checks that extensions are declared and known, and that no list is empty.
 func (c *checker) checkExtensions(text []byte) {
