@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"studio/builder": {"fault", "studio/noise", "studio/scene"},
 	"studio/build": {"fault", "studio/builder", "studio/gltf", "studio/noise", "studio/plant", "studio/scene",
 		"studio/spec", "studio/texture"},
-	"studio/native": {"studio", "studio/build", "studio/gltf", "studio/spec"},
+	"studio/native": {"studio", "studio/build", "studio/gltf", "studio/godot4", "studio/spec"},
 	"studio/blender": {"studio", "studio/build", "studio/gltf", "studio/scene", "studio/spec", "studio/terrain",
 		"studio/texture"},
 	"game/rule":     {"markup", "fault"},
@@ -125,6 +125,7 @@ var mayImport = map[string][]string{
 	"rules":                   {"canon", "op", "access", "fault", "ruleset", "ruleset/fifth", "ruleset/freeform", "slicesx"},
 	"studio/plant":            {"studio/noise", "studio/scene"},
 	"studio/sentence":         {"fault", "meaning", "studio/build", "studio/builder", "studio/noise", "studio/spec"},
+	"studio/godot4":           {"studio/build", "studio/scene"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

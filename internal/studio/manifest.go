@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"regexp"
 	"strings"
 
@@ -64,6 +65,34 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 	}
 	return m, data, nil
 }
+
+// OwnModel returns the GLB file that an import names: a file below an allowed root, an export by its
+// manifest, or a file that scene_spec made. name is the name of the file.
+func (w *Work) OwnModel(ctx context.Context, in ImportIn) (name string, data []byte, err error) {
+	switch {
+	case (in.Path == "") == (in.Manifest == ""):
+		return "", nil, Fail(Validation, "manifest: give manifest or path")
+	case in.Path != "":
+		data, err = w.files.roots.readFile(in.Path, maxModel)
+		return path.Base(in.Path), data, err
+	}
+	a, err := w.Artifact(ctx, in.Manifest)
+	if err != nil {
+		return "", nil, err
+	}
+	if a.Kind == "export" && a.Media == "model/gltf-binary" {
+		data, err = w.Bytes(a)
+		return a.Name, data, err
+	}
+	m, data, err := w.Exported(ctx, in.Manifest)
+	if err == nil && m.Format != "glb" {
+		err = Fail(NotSupported, "blender imports only glb; the manifest is of a %s, so export it as glb", m.Format)
+	}
+	return m.Name, data, err
+}
+
+// maxModel is the size of the largest file that is imported, in bytes.
+const maxModel = 256 << 20
 
 var notInAssetName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 

@@ -2,6 +2,7 @@ package studio
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -166,6 +167,28 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 		}
 	}
 	return nil
+}
+
+// readFile reads a file below a root of at most a number of bytes. Links are refused.
+func (p Policy) readFile(at string, most int64) ([]byte, error) {
+	root, rest, err := p.openRoot(at, true)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(rest)
+	if err != nil {
+		return nil, Fail(Validation, "path: there is no file %q", markup.Shorten(at, 80)).Because(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, Fail(IOFailed, "the file %q cannot be read", markup.Shorten(at, 80)).Because(err)
+	}
+	if int64(len(data)) > most {
+		return nil, Fail(Validation, "path: the file %q is larger than %d MB", markup.Shorten(at, 80), most>>20)
+	}
+	return data, nil
 }
 
 // writeFile writes to a temporary file beside the path and renames it, so that a reader never sees half a file.

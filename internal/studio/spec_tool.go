@@ -22,11 +22,13 @@ type (
 		Action string      `json:"action,omitzero" enum:"put,validate,build" default:"put" jsonschema:"build also makes a GLB file."`
 		Words  string      `json:"words,omitzero" maxlen:"4000" jsonschema:"A description in words, in place of spec; with card, the card's text is read first."`
 		Card   string      `json:"card,omitzero" maxlen:"255" jsonschema:"Location card that it is made for; without spec, text and from, it is made from the card's words."`
+		For    string      `json:"for,omitzero" enum:"viewer,game,godot4" default:"viewer" jsonschema:"With build: game adds collision bodies, simpler plants for a distance and instancing to the GLB file; godot4 makes a project for Godot 4, too."`
 	}
 	// SpecOut is a scene that was checked.
 	SpecOut struct {
 		Spec      string         `json:"spec,omitzero" jsonschema:"Id of the stored scene."`
 		GLB       string         `json:"glb,omitzero" jsonschema:"Id of the GLB file."`
+		Project   string         `json:"project,omitzero" jsonschema:"Id of the zip file with the project for an engine. No Godot 4 has opened it: it was checked against the grammar of its files."`
 		Name      string         `json:"name"`
 		Counts    map[string]int `json:"counts" jsonschema:"Things by noun."`
 		Bodies    int            `json:"bodies"`

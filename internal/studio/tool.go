@@ -121,7 +121,7 @@ type (
 	ExportIn struct {
 		common
 		Object    string `json:"object_name,omitzero" maxlen:"60" jsonschema:"One object, or a scene_id for the whole scene; default everything."`
-		Format    string `json:"format" enum:"glb,gltf,obj,fbx" jsonschema:"gltf and obj are returned as one zip of their files."`
+		Format    string `json:"format" enum:"glb,gltf,obj,fbx,blend" jsonschema:"gltf and obj are returned as one zip of their files; blend is the whole scene as Blender saves it."`
 		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"Also write a file below an allowed file root, such as exports/tavern.glb."`
 		Textures  *bool  `json:"include_textures,omitzero" jsonschema:"Default true."`
 		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Overwrite a file at path. That is destructive: it needs confirm, and the policy must allow it."`
@@ -143,7 +143,8 @@ type (
 	ImportIn struct {
 		common
 		Level     string `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level that the asset is for."`
-		Manifest  string `json:"manifest" maxlen:"80" jsonschema:"Id of an export's manifest artifact; in a plan, $last means the previous step."`
+		Manifest  string `json:"manifest,omitzero" maxlen:"80" jsonschema:"Id of an export's manifest artifact, or of a GLB file that scene_spec made; in a plan, $last means the previous step. Required unless path is given."`
+		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"For Blender: a GLB file of your own below an allowed file root, such as models/gate.glb."`
 		Name      string `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9_]+$" jsonschema:"Name of the asset; default from the export."`
 		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Replace an asset with this name. That is destructive: it needs confirm, and the policy must allow it."`
 	}
@@ -300,15 +301,15 @@ var tools = append([]Tool{
 			"save a model as a file", "glb for another program", "hand the model over",
 			"write the scene to disk",
 		},
-		Doc:      "Export a scene or an object as GLB, glTF, OBJ or FBX, with a manifest of its units, axes, materials and hashes. The manifest is read back from the file.",
+		Doc:      "Export a scene or an object as GLB, glTF, OBJ, FBX or .blend, with a manifest of its units, axes, materials and hashes. The manifest is read back from the file.",
 		Examples: []Example{{"Everything as GLB", `{"format": "glb"}`}}},
-	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true,
+	{Name: "import_asset", Version: "1.0.0", Title: "Import a model", Mutates: true, Files: true,
 		Asked: []string{
 			"bring a model into the engine", "load the saved model into Godot",
 			"load the model into the game engine", "take a saved model into the game", "bring a file into Godot",
 		},
 		Destroys: hasOverwrite,
-		Doc:      "Import an export into an engine's project by its manifest. The result is counted in the engine and compared with the manifest.",
+		Doc:      "Import an export into an engine's project by its manifest, or a GLB file into Blender as a part with a name. The result is counted in the program and compared with the file.",
 		Examples: []Example{{"The last export", `{"manifest": "0190d0a0-0000-7000-8000-000000000000.2"}`}}},
 	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: neverDestroys,
 		Asked: []string{

@@ -19,6 +19,7 @@ import (
 	"loregate/internal/studio/gltf/gltftest"
 	"loregate/internal/studio/scene"
 	"loregate/internal/studio/sentence"
+	"loregate/internal/studio/spec"
 )
 
 // needed skips a test if Blender is not installed; with REQUIRE_ENGINES=1 the test fails instead.
@@ -507,5 +508,58 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		s.begin()
 		s.tgt.dropSession()
+	}
+}
+
+// A GLB file that was designed without a program comes into Blender as a part with a name, is in the
+// saved .blend file, and goes with a rollback.
+func TestImportedModel(t *testing.T) {
+	s := newShop(t)
+	design, err := spec.Parse([]byte("{version: 1, name: yard, parts: {keep: {tower: {radius: 3, height: 9}}, " +
+		"lamp: {lamp: {watts: 20}}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := build.Build(design, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	glb, err := m.GLB(s.tgt.adapter.paints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := s.at.Files.Put(t.Context(), bytes.NewReader(glb))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := s.begin()
+	empty := s.digest(x)
+	op := mustJSON(map[string]string{"op": "import", "name": "gate", "blob": sum})
+	if err := x.applyOps(t.Context(), []raw{op}, nil); err != nil {
+		t.Fatal(err)
+	}
+	names, err := x.Names(t.Context())
+	if err != nil || !slices.Contains(names, "gate") || !slices.Contains(names, "gate keep.shaft-panel") {
+		t.Errorf("%v, %v", names, err)
+	}
+	first := s.digest(x)
+	if err := x.applyOps(t.Context(), []raw{op}, nil); err == nil {
+		t.Error("the name was taken twice")
+	}
+	file := filepath.Join(t.TempDir(), "scene.blend")
+	if _, err := x.sendOps(t.Context(), []raw{mustJSON(map[string]string{"op": "save", "file": file})}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(file); err != nil || !isBlend(data) {
+		t.Errorf("no .blend file: %v", err)
+	}
+	if err := x.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if x = s.begin(); s.digest(x) != empty {
+		t.Error("the rollback leaves parts of the import")
+	}
+	if err := x.applyOps(t.Context(), []raw{op}, nil); err != nil || s.digest(x) != first {
+		t.Errorf("the second import differs: %v", err)
 	}
 }

@@ -32,6 +32,7 @@ var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (
 	"generate_texture": studio.With((*txn).paintTexture),
 	"populate_level":   studio.With((*txn).populateScene),
 	"export_asset":     studio.With((*txn).exportAsset),
+	"import_asset":     studio.With((*txn).importAsset),
 	"render_preview":   studio.With((*txn).renderPreview),
 	"list_objects":     studio.With((*txn).listObjects),
 }

@@ -295,6 +295,36 @@ def op_material(session, name, color=(0.8, 0.8, 0.8, 1), roughness=0.8, metallic
     material["spec"] = json.dumps([color, roughness, metallic, emission, strength, transmission, image, normal, bump])
 
 
+def op_import(session, name, file):
+    """A glTF file as a part: its objects below an empty with the name, in a collection of that name."""
+    fresh(bpy.data.objects, name), fresh(bpy.data.collections, name)
+    kinds = (bpy.data.objects, bpy.data.collections, bpy.data.meshes, bpy.data.materials, bpy.data.images,
+             bpy.data.lights, bpy.data.cameras, bpy.data.node_groups)
+    before = [set(blocks.keys()) for blocks in kinds]
+    camera = bpy.context.scene.camera
+    bpy.ops.import_scene.gltf(filepath=file, import_pack_images=True)
+    bpy.context.scene.camera = camera
+    home = bpy.data.collections.new(name)
+    bpy.context.scene.collection.children.link(home)
+    root = bpy.data.objects.new(name, None)
+    home.objects.link(root)
+    made = [o for o in bpy.data.objects if o.name not in before[0] and o is not root]
+    for thing in made:
+        for old in list(thing.users_collection):
+            old.objects.unlink(thing)
+        home.objects.link(thing)
+        if thing.parent is None:
+            thing.parent = root
+    for blocks, old in zip(kinds, before):
+        names = [n for n in blocks.keys() if n not in old]
+        for old_name in names:
+            if blocks in (bpy.data.objects, bpy.data.materials) and old_name != name:
+                blocks[old_name].name = (name + " " + old_name)[:55]
+    for blocks, old in zip(kinds, before):
+        session.undo.append(Made(blocks, [n for n in blocks.keys() if n not in old]))
+    bpy.context.view_layer.update()
+
+
 def op_assign(session, object, material):
     """Gives an object a material of its own, whatever its mesh has."""
     thing = known(bpy.data.objects, object, "object")

@@ -3,6 +3,7 @@ package blender
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 	"loregate/internal/studio/gltf"
+	"loregate/internal/studio/scene"
 )
 
 // axes are the up axis and the forward axis of each format as written here.
@@ -35,6 +37,9 @@ func (x *txn) exportAsset(ctx context.Context, w *studio.Work, in studio.ExportI
 		if err := w.MayWrite(in.Path, in.Overwrite); err != nil {
 			return nil, err
 		}
+	}
+	if in.Format == "blend" {
+		return x.exportBlend(ctx, w, in)
 	}
 	out := studio.ExportOut{Format: in.Format, Unit: 1, Up: axes[in.Format][0], Forward: axes[in.Format][1],
 		Materials: []string{}}
@@ -78,6 +83,97 @@ func (x *txn) exportAsset(ctx context.Context, w *studio.Work, in studio.ExportI
 		out.Written = in.Path
 	}
 	return out, nil
+}
+
+// exportBlend saves the scene as Blender's own file. Its bytes differ each time; its content hash is the
+// scene's digest.
+func (x *txn) exportBlend(ctx context.Context, w *studio.Work, in studio.ExportIn) (any, error) {
+	if in.Object != "" {
+		return nil, studio.Fail(studio.Validation, "object_name: a .blend file has the whole scene; leave object_name out")
+	}
+	now, err := x.countScene(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ExportOut{Format: in.Format, Unit: 1, Up: "Z", Forward: "Y", Materials: []string{}, Nodes: now.Objects,
+		Triangles: now.Triangles}
+	if w.Dry {
+		return out, nil
+	}
+	digest, err := x.Digest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(w.Dir, "scene.blend")
+	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file})}, nil); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || !isBlend(data) {
+		return nil, studio.Fail(studio.ExecFailed, "Blender wrote no .blend file").Because(err)
+	}
+	content := studio.SumOf([]byte(digest))
+	name := studio.FileName(strings.ReplaceAll(w.Name(), ":", "-")) + ".blend"
+	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: "application/x-blender",
+		Content: &content}, data); err != nil {
+		return nil, err
+	}
+	if in.Path != "" {
+		if err := w.Write(in.Path, data, in.Overwrite); err != nil {
+			return nil, err
+		}
+		out.Written = in.Path
+	}
+	return out, nil
+}
+
+// isBlend reports whether bytes begin like a file of Blender: plain, or compressed by Zstandard or gzip.
+func isBlend(data []byte) bool {
+	for _, magic := range []string{"BLENDER", "\x28\xb5\x2f\xfd", "\x1f\x8b"} {
+		if bytes.HasPrefix(data, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
+// importAsset imports a GLB file as a part with a name.
+func (x *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportIn) (any, error) {
+	file, data, err := w.OwnModel(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	info, err := gltf.ParseGLB(data)
+	if err != nil {
+		return nil, studio.Fail(studio.Validation, "the file is no valid GLB file: %v", err)
+	}
+	name := cmp.Or(in.Name, studio.Manifest{Name: file}.AssetName())
+	if !scene.NameForm.MatchString(name) {
+		return nil, studio.Fail(studio.Validation, "name: give the part a name of letters, digits and _")
+	}
+	sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(data))
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the file cannot be stored").Because(err)
+	}
+	before, err := x.countScene(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op := mustJSON(map[string]string{"op": "import", "name": name, "blob": sum})
+	if err := x.applyOps(ctx, []raw{op}, nil); err != nil {
+		return nil, err
+	}
+	after, err := x.countScene(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got := studio.ImportSummary{Nodes: after.Objects - before.Objects - 1, Triangles: after.Triangles - before.Triangles,
+		Materials: after.Materials - before.Materials}
+	got.Matches = got.Triangles == info.Triangles
+	if !got.Matches {
+		w.Warn(fmt.Sprintf("Blender counts %d triangles; the file has %d", got.Triangles, info.Triangles))
+	}
+	return studio.ImportOut{Assets: []string{name}, Summary: got}, x.checkPresent(ctx, name)
 }
 
 // findExportNames finds the objects of an export: one object, or all of a scene by its prefix.

@@ -158,6 +158,9 @@ func (b *maker) isAvoided(s *spec.Scatter, at, world scene.Vec) bool {
 	if b.scene.Ground == nil {
 		return false
 	}
+	if slopeAt(b.height, world[0], world[1]) > s.Slope {
+		return true
+	}
 	for _, way := range b.scene.Ground.Paths {
 		if wayDistance(way.Along, world) < way.Width/2+0.4 {
 			return true

@@ -6,6 +6,7 @@ import (
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
 	"loregate/internal/studio/gltf"
+	"loregate/internal/studio/godot4"
 	"loregate/internal/studio/spec"
 )
 
@@ -41,16 +42,38 @@ func (t *target) putScene(ctx context.Context, w *studio.Work, in studio.SpecIn)
 	if out.Spec, err = keepScene(ctx, w, s); err != nil || in.Action != "build" {
 		return out, err
 	}
-	glb, err := m.GLB(t.paints)
+	err = t.keepFiles(ctx, w, in.For, m, &out)
+	return out, err
+}
+
+// keepFiles stores the GLB file of a scene, and its project for an engine.
+func (t *target) keepFiles(ctx context.Context, w *studio.Work, use string, m *build.Model, out *studio.SpecOut) error {
+	encode := m.GLB
+	if use == "game" {
+		encode = m.GameGLB
+	}
+	glb, err := encode(t.paints)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := gltf.ParseGLB(glb); err != nil {
-		return nil, studio.Fail(studio.ExecFailed, "the GLB file is not valid").Because(err)
+		return studio.Fail(studio.ExecFailed, "the GLB file is not valid").Because(err)
 	}
-	out.GLB, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: s.Name + ".glb",
-		Media: "model/gltf-binary"}, glb)
-	return out, err
+	out.GLB, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: m.Name + ".glb", Media: "model/gltf-binary"}, glb)
+	if err != nil || use != "godot4" {
+		return err
+	}
+	files, err := godot4.Files(m, glb)
+	if err != nil {
+		return err
+	}
+	zip, err := godot4.Zip(files)
+	if err != nil {
+		return err
+	}
+	out.Project, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: m.Name + "-godot4.zip",
+		Media: "application/zip"}, zip)
+	return err
 }
 
 // readScene returns the scene of an input, and how its words were read.

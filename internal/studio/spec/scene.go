@@ -251,6 +251,7 @@ type Scatter struct {
 	Count   int         `json:"count,omitzero" min:"1" max:"5000" jsonschema:"Members; or give density."`
 	Density float64     `json:"density,omitzero" min:"0.000001" max:"10" jsonschema:"Members for each square metre."`
 	Apart   float64     `json:"apart,omitzero" default:"1" min:"0" max:"100" jsonschema:"Distance from other things."`
+	Slope   float64     `json:"slope,omitzero" default:"38" min:"1" max:"90" jsonschema:"Greatest slope of the ground, in degrees."`
 	Avoid   []AvoidDisc `json:"avoid,omitzero" maxitems:"100" jsonschema:"Areas that stay free."`
 }
 
