@@ -30,6 +30,8 @@ type studioCmd struct {
 	Undo   studioUndoCmd   `cmd:"" help:"Undo a run."`
 	Runs   studioRunsCmd   `cmd:"" help:"List runs."`
 	Worker studioWorkerCmd `cmd:"" help:"Take runs from the queue and execute them. Needed if studio.workers leaves the runs to workers."`
+	Attach studioAttachCmd `cmd:"" help:"Write an add-on for an open Blender, which listens on this machine with a secret that works once."`
+	Live   studioLiveCmd   `cmd:"" help:"Build scenes into the open Blender of an add-on, and print its selection."`
 	Sweep  studioSweepCmd  `cmd:"" help:"Find stored files that no run and no target uses any more, and delete them."`
 }
 
