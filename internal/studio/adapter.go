@@ -30,8 +30,9 @@ type Adapter interface {
 
 // Support describes how well an adapter carries a tool out.
 type Support struct {
-	Does bool
-	Note string // how the tool is carried out, or why it is not
+	Does  bool
+	Note  string // how the tool is carried out, or why it is not
+	Named bool   // only for calls that name the target
 }
 
 // NativeKind is the kind of the adapter that needs no program. Every process has it, so that its runs

@@ -212,7 +212,10 @@ func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 		}
 		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.Kinds(), ", "))
 	}
-	fit := slicesx.Filter(s.adapters, func(a Adapter) bool { return a.Tools()[t.Name].Does })
+	fit := slicesx.Filter(s.adapters, func(a Adapter) bool {
+		support := a.Tools()[t.Name]
+		return support.Does && !support.Named
+	})
 	switch len(fit) {
 	case 0:
 		return nil, "", Fail(NotSupported, "no target here supports %s", t.Name)

@@ -50,7 +50,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 		"export_asset":        does("read back after it is written"),
 		"render_preview":      does("Cycles on the processor, in a process of its own"),
 		"list_objects":        does("from the scene itself"),
-		"import_asset":        does("GLB files, as a part with a name"),
+		"import_asset":        {Does: true, Named: true, Note: "GLB files, as a part with a name, if the call names the target"},
 		"generate_blueprint":  not("behaviour needs an engine"),
 		"profile_performance": not("levels are measured in an engine"),
 	})
