@@ -47,7 +47,7 @@ func TestProposalsTakeCodenames(t *testing.T) {
 		"propose-action":       {"playerId": "the-wren", "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}},
 		"enqueue-world-event":  {"type": "NPC.Tick", "payload": fields{"npcId": "the-gudrun"}, "scope": "loc:the-quay"},
 		"propose-quest": seed(fields{"giverId": "the-gudrun",
-			"objectives": []fields{{"id": "a", "text": "Go.", "locationId": "the-market"}, {"id": "b", "text": "Stay."}}}),
+			"objectives": []fields{{"id": "a", "text": "Go.", "locationId": "the-market"}, {"id": "b", "text": "Ask.", "talk": "the-gudrun"}}}),
 	} {
 		r := ada.propose(tool, in)
 		if r.Status != proposal.Accepted && r.Status != proposal.Pending {

@@ -111,7 +111,7 @@ func (l labelled) other(t testing.TB, n int) fields {
 	case "npc_dialogue":
 		in["draftText"] = text
 	case "quest":
-		in["seedSpec"] = fields{"title": text, "hook": text + " hook", "objectives": []fields{{"id": "a", "text": text}}}
+		in["seedSpec"] = fields{"title": text, "hook": text + " hook", "objectives": []fields{{"id": "a", "text": text, "waitMinutes": 1}}}
 	}
 	return in
 }

@@ -178,7 +178,7 @@ func TestRetryAppliesAcceptedProposal(t *testing.T) {
 
 func seed(with fields) fields {
 	spec := fields{"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.",
-		"objectives": []fields{{"id": "a", "text": "Ask."}}}
+		"objectives": []fields{{"id": "a", "text": "Ask.", "learn": "rent song"}}}
 	for k, v := range with {
 		spec[k] = v
 	}

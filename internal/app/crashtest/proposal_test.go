@@ -182,7 +182,7 @@ func (u *proposer) propose(ctx context.Context, s *server) error {
 			map[string]any{"locationId": u.place, "layerType": "ambient", "text": text}))
 	}
 	quest := map[string]any{"title": text, "hook": text + " hook",
-		"objectives": []any{map[string]any{"id": "a", "text": text}}}
+		"objectives": []any{map[string]any{"id": "a", "text": text, "waitMinutes": 1}}}
 	if err := u.call(ctx, s, 0, u.author, "/api/proposals/quest", map[string]any{"seedSpec": quest}); err != nil {
 		return err
 	}

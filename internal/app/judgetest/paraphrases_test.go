@@ -60,7 +60,7 @@ func likeness(t *testing.T, s *stage, fact, text string) float64 {
 	t.Helper()
 	var waiting struct{ ProposalID, Status string }
 	s.mustCall(t, "propose-quest", map[string]any{"seedSpec": map[string]any{"title": "And Then", "hook": text,
-		"objectives": []any{map[string]any{"id": "a", "text": "Do it."}}}}, &waiting)
+		"objectives": []any{map[string]any{"id": "a", "text": "Do it.", "waitMinutes": 1}}}}, &waiting)
 	if waiting.Status != "pending_review" {
 		return 0
 	}

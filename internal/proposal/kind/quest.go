@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -33,12 +34,31 @@ type objective struct {
 	Text       string   `json:"text" minlen:"1" maxlen:"1000"`
 	LocationID string   `json:"locationId,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$"`
 	Requires   []string `json:"requires,omitzero" maxitems:"50" maxlen:"64"`
+	condition
+}
+
+// condition has the conditions of an objective other than to be at a place; see world.QuestCondition.
+type condition struct {
+	Bring       string `json:"bring,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Thing to take or, with to, to hand over."`
+	To          string `json:"to,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Person or place that gets the thing."`
+	Quantity    int64  `json:"quantity,omitzero" min:"0" max:"1000" jsonschema:"How many of the thing, in one act."`
+	Talk        string `json:"talk,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Person to talk to."`
+	About       string `json:"about,omitzero" maxlen:"100" jsonschema:"Words to say to that person."`
+	Defeat      string `json:"defeat,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Person or creature to beat."`
+	Learn       string `json:"learn,omitzero" maxlen:"100" jsonschema:"Words to hear, or the name of a thing to look at or ask about."`
+	WaitMinutes int64  `json:"waitMinutes,omitzero" min:"0" max:"525600" jsonschema:"Minutes to pass on the player's clock."`
+}
+
+// isPlayable reports whether an act of a player can meet the objective.
+func (o objective) isPlayable() bool {
+	return o.WaitMinutes > 0 || cmp.Or(o.LocationID, o.Bring, o.Talk, o.Defeat, o.Learn) != ""
 }
 
 func questKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review,
-		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
+		Name: "quest", Version: 2, Purpose: proposal.ForQuest, Policy: proposal.Review,
+		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId", "seedSpec.objectives.bring",
+			"seedSpec.objectives.to", "seedSpec.objectives.talk", "seedSpec.objectives.defeat"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
 			Asked: []string{
 				"offer an adventure", "errand or mission for the players", "job with goals and reward",
@@ -47,9 +67,11 @@ func questKind(c Config) *proposal.Kind {
 				"offer an errand", "idea for an adventure", "a mission with aims and a reward",
 				"suggest a task for heroes", "job for the party",
 			},
-			Doc: "Propose a quest: a title, a hook of at most 1,000 characters, and objectives, which may require others. Use only ids that the context and lore tools returned. A person decides.",
+			Doc: "Propose a quest: a title, a hook of at most 1,000 characters, and objectives, which may require others. " +
+				"Each needs a condition that an act of a player meets: locationId, bring, talk, defeat, learn or waitMinutes. " +
+				"Use only ids that the context and lore tools returned. A person decides.",
 			Examples: []op.Example{{Title: "Two steps",
-				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
+				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it.", "learn": "rent song"}, {"id": "hear", "text": "Hear it sung.", "learn": "fourth note", "requires": ["ask"]}]}}`}}},
 		Fallbacks: []string{
 			"Nobody has anything for you to do today, or nobody says so.",
 			"There was talk of an errand; it seems to have been settled.",
@@ -67,6 +89,13 @@ func (q quest) Texts() []proposal.Text {
 		{Field: "seedSpec.hook", Text: s.Hook, Max: 1000}}
 	for n, o := range s.Objectives {
 		list = append(list, proposal.Text{Field: fieldAt("objectives", n) + ".text", Text: o.Text, Max: 500})
+	}
+	for n, o := range s.Objectives {
+		for _, t := range []proposal.Text{{Field: ".about", Text: o.About}, {Field: ".learn", Text: o.Learn}} {
+			if t.Text != "" {
+				list = append(list, proposal.Text{Field: fieldAt("objectives", n) + t.Field, Text: t.Text, Max: 100})
+			}
+		}
 	}
 	for n, r := range s.Rewards {
 		list = append(list, proposal.Text{Field: fieldAt("rewards", n), Text: r, Max: 200})
@@ -107,9 +136,23 @@ func (q quest) Check(ctx context.Context, w proposal.State) (proposal.Finding, e
 		if o.LocationID != "" {
 			i.checkCard(fieldAt("objectives", n)+".locationId", o.LocationID, "place", typeLocation)
 		}
+		i.checkCondition(fieldAt("objectives", n), o)
 	}
 	i.checkOrder(s.Objectives)
 	return i.finding()
+}
+
+// checkCondition checks that an objective can be met.
+func (i *inspection) checkCondition(field string, o objective) {
+	for _, ref := range []struct{ name, id string }{{"bring", o.Bring}, {"to", o.To}, {"talk", o.Talk}, {"defeat", o.Defeat}} {
+		if ref.id != "" {
+			i.checkCard(field+"."+ref.name, ref.id, "card")
+		}
+	}
+	if !o.isPlayable() {
+		i.add(field, "has no condition that an act of a player can meet; "+
+			"add locationId, bring, talk, defeat, learn or waitMinutes")
+	}
 }
 
 // checkOrder checks that each objective's id is unique, that required objectives exist, and that no
@@ -152,10 +195,18 @@ func isCircular(byID map[string]objective, id string) bool {
 	return false
 }
 
+// questFields are the fields of the card of a quest; see world.Quest.
+type questFields struct {
+	Giver    string      `json:"giver,omitzero"`
+	Steps    []objective `json:"steps"`
+	Rewards  []string    `json:"rewards,omitzero"`
+	Factions []string    `json:"factions,omitzero"`
+}
+
 // Plan creates a card for the quest, if its name is free, and returns the event.
 func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	s := q.cleanedSeed()
-	fields, err := json.Marshal(map[string]any{"seed": s})
+	fields, err := json.Marshal(questFields{s.GiverID, s.Objectives, s.Rewards, s.Factions})
 	if err != nil {
 		return canon.Event{}, err
 	}
