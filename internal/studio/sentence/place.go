@@ -45,12 +45,6 @@ func (b *box) extent() (x0, y0, x1, y1 float64) {
 	return mx - hx, my - hy, mx + hx, my + hy
 }
 
-// reach returns half the extents from above.
-func (b *box) reach() (hx, hy float64) {
-	x0, y0, x1, y1 := b.extent()
-	return (x1 - x0) / 2, (y1 - y0) / 2
-}
-
 func (b *box) low() float64  { return b.at[2] + b.off[2] - b.half[2] }
 func (b *box) high() float64 { return b.at[2] + b.tall }
 
