@@ -48,13 +48,13 @@ func TestAModelProposesPlans(t *testing.T) {
 	h := open(t, c)
 	h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld,
 		object{"name": "SECRETMARK Vault", "type": "Location", "content": "<p>SECRETMARK</p>", "level": "gm"}, nil)
-	got := h.plan(object{"intent": "something cosy, UTTERANCEMARK", "audience": "user"})
+	got := h.plan(object{"intent": "furbish The Dry Anchor cosily, UTTERANCEMARK", "audience": "user"})
 	if got.Source != "model:fake-1" || !got.Valid || len(got.Plan.Calls) != 1 ||
 		got.Plan.Calls[0].With["card"] != "The Dry Anchor" || got.Skipped != "" {
 		t.Errorf("%+v", got)
 	}
 	asked := len(fake.Requests())
-	if again := h.plan(object{"intent": "something cosy, UTTERANCEMARK",
+	if again := h.plan(object{"intent": "furbish The Dry Anchor cosily, UTTERANCEMARK",
 		"audience": "user"}); again.Source != got.Source || len(fake.Requests()) != asked {
 		t.Errorf("asked %d times: %+v", len(fake.Requests())-asked+1, again)
 	}
