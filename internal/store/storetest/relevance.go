@@ -50,7 +50,7 @@ func testRelevance(t *testing.T, s canon.Store) {
 		want   []string
 		mended []canon.Mending
 	}{
-		{AsUser, "who carried passengers", []string{"Ferry"}, nil},
+		{AsUser, "who carried passengers from the quay", []string{"Ferry", "Rent Quay"}, nil},
 		{AsUser, "rent quay", []string{"Rent Quay", "Ferry"}, nil},
 		{AsUser, "harbour", []string{"Rent Quay"}, nil},
 		{AsUser, "harboors", []string{"Rent Quay"}, []canon.Mending{{Word: "harboors", By: []string{"harbours"}}}},

@@ -14,5 +14,5 @@ func ExampleAdapter_Tools() {
 	}
 	// Output:
 	// generate_scene true
-	// import_asset false
+	// import_asset true
 }
