@@ -9,10 +9,10 @@ import (
 // An adapter lists the tools that its program carries out. It starts the program only when a target is used.
 func ExampleAdapter_Tools() {
 	a := blender.New(blender.Config{})
-	for _, tool := range []string{"generate_scene", "import_asset"} {
+	for _, tool := range []string{"generate_scene", "generate_blueprint"} {
 		fmt.Println(tool, a.Tools()[tool].Does)
 	}
 	// Output:
 	// generate_scene true
-	// import_asset true
+	// generate_blueprint false
 }
