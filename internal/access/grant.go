@@ -104,11 +104,11 @@ func (g Grant) Writes() bool {
 	return e == Write || e == Destroy
 }
 
-// As returns the grant with the view of a lower level, for previews and for text that is written
-// for others. It never widens the view. It keeps the caller, who stays accountable. The lowered
-// view has no subject.
+// As returns the grant with the view of a level up to its own, for previews and for text that is
+// written for others. It never widens the view. It keeps the caller, who stays accountable. The
+// view has no subject: data that is open to the caller by name is not for others of its level.
 func (g Grant) As(level Level) Grant {
-	if g.in == nil || level >= g.in.view.Level {
+	if g.in == nil || level > g.in.view.Level || level == g.in.view.Level && g.in.view.Subject == "" {
 		return g
 	}
 	c := *g.in

@@ -25,6 +25,8 @@ type site struct {
 	Title string
 	Up    string                // from the page to the folder
 	cards map[markup.Key]string // file by key of the card's name
+	pages map[string]string     // file by id: several cards may have one name
+	files map[string]bool       // names of the files that are written
 }
 
 // SiteConfig has the parts of a site.
@@ -54,10 +56,13 @@ func WriteSite(ctx context.Context, c SiteConfig) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	out := &site{Title: about.World, cards: map[markup.Key]string{}}
+	out := &site{Title: about.World, cards: map[markup.Key]string{}, pages: map[string]string{}, files: map[string]bool{}}
 	taken := map[string]bool{}
 	for _, x := range cards {
-		out.cards[markup.KeyOf(x.Name)] = freeName(taken, x.Name) + ".html"
+		out.pages[x.ID] = freeName(taken, x.Name) + ".html"
+		if key := markup.KeyOf(x.Name); out.cards[key] == "" {
+			out.cards[key] = out.pages[x.ID]
+		}
 	}
 	entries := make([]siteEntry, 0, len(cards))
 	for i, x := range cards {
@@ -126,23 +131,26 @@ func (v *visit) writeSiteCard(write func(string, []byte) error, out site, x card
 	if err != nil {
 		return e, err
 	}
-	if err := v.writeSiteFile(write, c); err != nil {
+	if err := v.writeSiteFile(write, out, c); err != nil {
 		return e, err
 	}
-	e = siteEntry{c.Name, "cards/" + out.cards[markup.KeyOf(x.Name)], c.Type, plainText(text, 300)}
+	e = siteEntry{c.Name, "cards/" + out.pages[x.ID], c.Type, plainText(text, 300)}
 	return e, writeComponent(write, e.File, cardPage(f, c, text, a))
 }
 
-// writeSiteFile writes the file of a card under its name on the pages.
-func (v *visit) writeSiteFile(write func(string, []byte) error, c card) error {
-	if c.Type != "Image" && c.Type != "File" {
+// writeSiteFile writes the file of a card under its name on the pages. Texts show a file by its card's name, so
+// that of several cards with one name the first one counts.
+func (v *visit) writeSiteFile(write func(string, []byte) error, out site, c card) error {
+	name := fileOfSite(c.Name)
+	if c.Type != "Image" && c.Type != "File" || out.files[name] {
 		return nil
 	}
+	out.files[name] = true
 	a, err := v.invoke("get_attachment", fields{"name": "~" + c.ID})
 	if err != nil || a.Reply.File == nil {
 		return nil // a card without a file
 	}
-	return write(fileOfSite(c.Name), a.Reply.File.Data)
+	return write(name, a.Reply.File.Data)
 }
 
 // fileOfSite returns the name of a card's file in the folder of a site. No page of the site has it.
