@@ -66,20 +66,17 @@ func (f frame) link(kind string, rest ...string) templ.SafeURL {
 
 // addressOf returns the address of a page of a world.
 func addressOf(kind, world string, rest ...string) string {
-	a := "/" + kind + "/" + addressEscape(world)
+	a := "/" + kind + "/" + url.PathEscape(world)
 	for _, r := range rest {
-		a += "/" + addressEscape(r)
+		a += "/" + url.PathEscape(r)
 	}
 	return a
 }
 
-// addressEscape escapes one part of an address.
-func addressEscape(part string) string { return url.PathEscape(part) }
-
 // card returns the address of a card's page of a kind: w, edit, history.
 func (f frame) card(kind, name, id string) templ.SafeURL {
 	if f.Site != nil {
-		return templ.SafeURL(addressEscape(f.Site.cards[markup.KeyOf(name)]))
+		return templ.SafeURL(url.PathEscape(f.Site.cards[markup.KeyOf(name)]))
 	}
 	return f.link(kind, addressName(name, id))
 }

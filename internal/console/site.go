@@ -155,7 +155,7 @@ func (v *visit) writeSiteFile(write func(string, []byte) error, out site, c card
 
 // fileOfSite returns the name of a card's file in the folder of a site. No page of the site has it.
 func fileOfSite(name string) string {
-	return "files/" + strings.ReplaceAll(addressEscape(name), "%", "_")
+	return "files/" + strings.ReplaceAll(url.PathEscape(name), "%", "_")
 }
 
 // writeSiteRest writes the first page, styles and search.
