@@ -232,7 +232,7 @@ func TestSentencesOfOthers(t *testing.T) {
 		silent int
 	}{
 		{"development/scenes.jsonl", testing.Verbose(), 0.73, 0},
-		{"development/scenes-more.jsonl", testing.Verbose(), 0.63, 0},
+		{"development/scenes-more.jsonl", testing.Verbose(), 0.62, 1},
 		{"scenes-check.jsonl", false, 0.59, 1},
 	} {
 		s := judgeFile(t, cases+half.file, half.show)
