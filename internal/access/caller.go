@@ -69,6 +69,8 @@ type Caller struct {
 	Seat      string    // "game/player" that the credential is bound to; "" if there is none
 	Unlimited bool      // no limits apply, as for the stdio profile
 
+	Lowered bool // made by Lower: the view is that of any caller with the role, without data open to Subject by name
+
 	TokenExpires time.Time // of the token in use; zero for keys and stdio
 }
 
@@ -76,14 +78,14 @@ type Caller struct {
 func (c Caller) Role(w WorldID) Role { return max(c.Roles[w], c.EveryRole) }
 
 // Lower returns the caller with at most a role in every world, for looking at a world as that role
-// sees it. It has none of the rights beside roles.
+// sees it, without data that is open to the caller by name. It has none of the rights beside roles.
 func (c Caller) Lower(most Role) Caller {
 	roles := make(map[WorldID]Role, len(c.Roles))
 	for w, r := range c.Roles {
 		roles[w] = min(r, most)
 	}
 	c.Roles, c.EveryRole = roles, min(c.EveryRole, most)
-	c.Operator, c.Approve = false, false
+	c.Operator, c.Approve, c.Lowered = false, false, true
 	return c
 }
 
@@ -98,6 +100,14 @@ func (c Caller) MayUse(surface, operation string) bool {
 	return len(c.Operations) == 0 || slices.Contains(c.Operations, operation)
 }
 
+// view returns the view of a role.
+func (c Caller) view(r Role) View {
+	if c.Lowered {
+		return View{Level: r.Level()}
+	}
+	return View{Level: r.Level(), Subject: c.Subject}
+}
+
 // Account returns the account for limits and idempotency keys: the key, or else the subject.
 func (c Caller) Account() string {
 	return cmp.Or(c.Key, "subject:"+string(c.Subject))
@@ -109,7 +119,7 @@ func (c Caller) SameRights(b Caller) bool {
 	return c.Subject == b.Subject && c.Key == b.Key && c.Actor == b.Actor && c.Audience == b.Audience &&
 		c.Player == b.Player && c.Seat == b.Seat &&
 		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&
-		c.ReadOnly == b.ReadOnly &&
+		c.ReadOnly == b.ReadOnly && c.Lowered == b.Lowered &&
 		c.Home == b.Home && c.RateClass == b.RateClass && c.Unlimited == b.Unlimited && maps.Equal(c.Roles, b.Roles) &&
 		slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
 }

@@ -281,3 +281,18 @@ func TestSameRights(t *testing.T) {
 		}
 	}
 }
+
+// A lowered caller has the view that every caller of the role has: nothing is open to it by name, also at its own role.
+func TestALoweredCallerSeesNothingByName(t *testing.T) {
+	for _, most := range []access.Role{access.RoleUser, access.RoleGM, access.RoleAdmin} {
+		anna := access.Caller{Subject: "anna", Roles: map[access.WorldID]access.Role{here: access.RoleGM}, Approve: true}
+		g := granted(t, anna.Lower(most), access.Request{World: here})
+		want := min(most, access.RoleGM)
+		if g.View() != (access.View{Level: want.Level()}) || g.Caller().Subject != "anna" || g.Caller().Approve {
+			t.Errorf("lowered to %s: %+v", most, g.View())
+		}
+		if anna.SameRights(anna.Lower(access.RoleAdmin)) {
+			t.Error("a lowered caller has the same rights")
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	}
 	a := &Admission{guard: g, started: g.now()}
 	role := c.Role(r.World)
-	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: View{Level: role.Level(), Subject: c.Subject}}}
+	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role)}}
 	if err := g.checkAdmission(c, r, role); err != nil {
 		a.Done(ctx, 0, err)
 		return nil, err
