@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
@@ -37,11 +39,14 @@ func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-type auditVerifyCmd struct{ common }
+type auditVerifyCmd struct {
+	common
+	Against string `help:"Folder or file with heads that serve wrote outside the store (setting witness.folder). A store that was cut back, forked or exchanged since is found." placeholder:"PATH"`
+}
 
 func (v auditVerifyCmd) Run(ctx context.Context, out io.Writer) error {
 	return v.withApp(ctx, func(a *app.App) error {
-		report, err := a.Verify(ctx)
+		report, err := a.Verify(ctx, v.Against)
 		fmt.Fprint(out, report)
 		return err
 	})
@@ -95,11 +100,22 @@ func (p purgeCmd) Run(ctx context.Context) error {
 
 type backupCmd struct {
 	common
-	Path string `arg:"" help:"File to write. It must not exist yet."`
+	Path  string        `arg:"" help:"File to write. It must not exist yet. With --every, a folder."`
+	Every time.Duration `help:"Keep running, and write a backup at this interval (1m or more) into the folder." placeholder:"1h"`
+	Keep  int           `help:"Number of backups to keep in the folder, with --every." default:"24"`
 }
 
 func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
 	return b.withApp(ctx, func(a *app.App) error {
+		if b.Every != 0 {
+			return a.BackupEvery(ctx, b.Path, b.Every, b.Keep, func(path, sum string, err error) {
+				if err != nil {
+					slog.Error("a backup failed; the next one is due as usual", "path", path, "error", err)
+					return
+				}
+				fmt.Fprintf(out, "%s  %s\n", sum, path)
+			})
+		}
 		sum, err := a.Backup(ctx, b.Path)
 		return printResult(out, err, "%s  %s\n", sum, b.Path)
 	})

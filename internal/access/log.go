@@ -48,6 +48,7 @@ type Log struct {
 	queue    []Record // guarded by mu: recorded, and not yet taken by the flusher
 	taken    int      // guarded by mu: taken by the flusher, and not yet durable
 	closed   bool     // guarded by mu
+	durable  LogHead  // guarded by mu: the last segment in the store
 
 	flushing chan struct{} // holds one token; its holder may use spare, unsaved, seq and prev
 	spare    []Record
@@ -158,6 +159,16 @@ func (l *Log) reportFlush(err error) {
 	l.failing = err != nil
 }
 
+// Process returns the id of this process.
+func (l *Log) Process() string { return l.cfg.Process }
+
+// Head returns the last durable segment of this process, or the zero LogHead.
+func (l *Log) Head() LogHead {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.durable
+}
+
 // Flush makes the records durable that were recorded before it was called. Segments that the store
 // does not accept are kept unchanged for the next flush.
 func (l *Log) Flush(ctx context.Context) error {
@@ -217,6 +228,7 @@ func (l *Log) saveSegments(ctx context.Context) error {
 		l.unsaved = l.unsaved[1:]
 		l.mu.Lock()
 		l.taken -= s.Count
+		l.durable = s.head()
 		l.mu.Unlock()
 	}
 	return nil

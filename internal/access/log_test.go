@@ -245,7 +245,7 @@ func TestNoRecordIsLostUnderRace(t *testing.T) {
 	if err := l.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	v, err := access.VerifySegments(context.Background(), &s)
+	v, err := access.VerifySegments(context.Background(), &s, nil)
 	if err != nil || v.Records != admitted || admitted == 0 {
 		t.Errorf("%d admitted, %+v stored, %v", admitted, v, err)
 	}
@@ -347,7 +347,7 @@ func ExampleLog() {
 	if err := l.Close(context.Background()); err != nil {
 		fmt.Println(err)
 	}
-	v, err := access.VerifySegments(context.Background(), &store)
+	v, err := access.VerifySegments(context.Background(), &store, nil)
 	fmt.Println(v.Records, err)
 	// Output: 1 <nil>
 }

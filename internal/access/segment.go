@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 )
@@ -27,6 +29,14 @@ type Segment struct {
 	Prev    [32]byte
 	Hash    [32]byte
 }
+
+// LogHead identifies a segment of a process.
+type LogHead struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"` // in hexadecimal
+}
+
+func (s Segment) head() LogHead { return LogHead{s.Seq, hex.EncodeToString(s.Hash[:])} }
 
 // SegmentStore stores segments.
 type SegmentStore interface {
@@ -101,17 +111,24 @@ func (b *BrokenSegment) Error() string {
 // Verified counts the processes, segments and records that VerifySegments checked.
 type Verified struct{ Processes, Segments, Records int }
 
-// VerifySegments checks the chain of every process. Its error is a *BrokenSegment for the first
-// broken segment, or the store's. It cannot detect that segments were removed from the end of a
-// chain: compare the counts with earlier ones for that.
-func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
+// VerifySegments checks the chain of every process, and that the chains have the segments in stated,
+// by process and in the order of their numbers. Its error is a *BrokenSegment for the first broken
+// segment, or the store's. Without stated segments it cannot detect that segments were removed from
+// the end of a chain.
+func VerifySegments(ctx context.Context, store SegmentStore, stated map[string][]LogHead) (Verified, error) {
 	var v Verified
 	processes, err := store.Processes(ctx)
 	if err != nil {
 		return v, err
 	}
+	for _, p := range slices.Sorted(maps.Keys(stated)) {
+		if !slices.Contains(processes, p) {
+			return v, &BrokenSegment{p, 1, "the process has no segments, but one was stated outside the store"}
+		}
+	}
 	for _, p := range processes {
 		var prev Segment
+		left := stated[p]
 		for s, err := range store.Segments(ctx, p, 0) {
 			if err != nil {
 				return v, err
@@ -119,9 +136,19 @@ func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
 			if why := s.findDefect(prev); why != "" {
 				return v, &BrokenSegment{p, prev.Seq + 1, why}
 			}
+			for len(left) > 0 && left[0].Seq == s.Seq {
+				if left[0] != s.head() {
+					return v, &BrokenSegment{p, s.Seq, "it is not the segment that was stated outside the store"}
+				}
+				left = left[1:]
+			}
 			prev = s
 			v.Segments++
 			v.Records += s.Count
+		}
+		if len(left) > 0 {
+			return v, &BrokenSegment{p, left[0].Seq, fmt.Sprintf(
+				"it was stated outside the store, but the last segment has the number %d", prev.Seq)}
 		}
 		v.Processes++
 	}

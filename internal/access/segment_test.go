@@ -59,7 +59,7 @@ func TestVerifyNamesTheFirstBrokenSegment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := chain(t)
 			s.Change("p", row.change)
-			v, err := access.VerifySegments(context.Background(), s)
+			v, err := access.VerifySegments(context.Background(), s, nil)
 			var broken *access.BrokenSegment
 			switch {
 			case row.broken == 0 && (err != nil || v != access.Verified{Processes: 1, Segments: 3, Records: 6}):

@@ -6,20 +6,18 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/exchange/native"
 	"loregate/internal/fault"
 	"loregate/internal/front"
 	"loregate/internal/identity"
 	"loregate/internal/member"
 	"loregate/internal/slicesx"
 	"loregate/internal/wait"
+	"loregate/internal/witness"
 	"loregate/internal/world"
 )
 
@@ -324,22 +322,29 @@ func (a *App) requireSoundStore(ctx context.Context) error {
 	return err
 }
 
-// Verify verifies every chain: the streams of the canon and the segments of access records. Its
-// error names the first broken link.
-func (a *App) Verify(ctx context.Context) (report string, err error) {
+// Verify verifies every chain: the streams of the canon and the segments of access records. With
+// against, a file or folder of statements that were written outside the store (Witness), it also
+// checks that the store still has all that they state. Its error names the first broken link.
+func (a *App) Verify(ctx context.Context, against string) (report string, err error) {
 	if err := a.log.Flush(ctx); err != nil {
 		return "", err
 	}
 	var b strings.Builder
+	stated := &witness.Stated{}
+	if against != "" {
+		if stated, err = a.readStatements(ctx, against, &b); err != nil {
+			return "", err
+		}
+	}
 	err = a.runAsOperator(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
-		streams, err := a.Canon.Verify(ctx, g)
+		streams, err := a.Canon.Verify(ctx, g, stated.Streams)
 		for _, s := range streams {
 			fmt.Fprintf(&b, "%s: %d commits, chain intact\n", s.Stream, s.Commits)
 		}
 		if err != nil {
 			return err
 		}
-		v, err := access.VerifySegments(ctx, a.store)
+		v, err := access.VerifySegments(ctx, a.store, stated.Records)
 		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments,
 			v.Processes)
 		return err
@@ -351,20 +356,4 @@ func (a *App) Verify(ctx context.Context) (report string, err error) {
 // with new records.
 func (a *App) AccessTail(ctx context.Context, o access.TailOptions) iter.Seq2[access.Record, error] {
 	return access.Tail(ctx, a.store, o)
-}
-
-// Backup writes a consistent copy of the store, without signing keys, and returns its SHA-256 in
-// hexadecimal.
-func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return "", fault.New(fault.Conflict, "%s already exists; name a new file", path)
-	}
-	err = a.runAsOperator(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
-		if err := a.store.Backup(ctx, path); err != nil {
-			return err
-		}
-		sum, err = native.HashFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-		return err
-	})
-	return sum, err
 }

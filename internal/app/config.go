@@ -38,6 +38,7 @@ type Config struct {
 	Limits      Limits    `yaml:"limits"`
 	Drain       Drain     `yaml:"drain"`
 	Audit       Audit     `yaml:"audit"`
+	Witness     Witness   `yaml:"witness"`
 	Log         Log       `yaml:"log"`
 	Tracing     Tracing   `yaml:"tracing"`
 	Metrics     Metrics   `yaml:"metrics"`
@@ -183,6 +184,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("memory: %d MiB are too few; set at least %d", c.Memory, minMemory)
 	}
 	if err := c.Drain.validate(); err != nil {
+		return err
+	}
+	if err := c.Witness.validate(); err != nil {
 		return err
 	}
 	if err := c.Admin.validate(); err != nil {

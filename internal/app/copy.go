@@ -343,7 +343,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 	var segments [2]access.Verified
 	for i, s := range []store{k.src, k.dst} {
 		err := withOperatorGrant(ctx, func(g access.Grant) (err error) {
-			chains[i], err = canon.New(canon.Config{Store: s}).Verify(ctx, g)
+			chains[i], err = canon.New(canon.Config{Store: s}).Verify(ctx, g, nil)
 			return err
 		})
 		if err != nil {
@@ -351,7 +351,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 		}
 		chains[i] = slices.DeleteFunc(chains[i],
 			func(v canon.Verified) bool { return slices.Contains(k.unfinished, v.Stream) })
-		v, err := access.VerifySegments(ctx, s)
+		v, err := access.VerifySegments(ctx, s, nil)
 		if err != nil {
 			return err
 		}

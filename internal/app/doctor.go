@@ -88,7 +88,11 @@ func (d *doctor) checkStore(ctx context.Context, a *App) {
 		err = fmt.Errorf("%d faults, the first: %s; %s", len(faults), faults[0], d.advice)
 	}
 	d.printCheck("store is sound", err, "no faults")
-	report, err := a.Verify(ctx)
+	against, err := a.Config.Witness.written()
+	if a.Config.Witness.Folder != "" {
+		d.printCheck("witness", err, "statements in %s", against)
+	}
+	report, err := a.Verify(ctx, against)
 	if isBroken(err) {
 		err = fmt.Errorf("%w; %s", err, d.advice)
 	}

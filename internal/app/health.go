@@ -90,7 +90,7 @@ func (a *App) findStoreFault(ctx context.Context, p *pace) (found string, err er
 	}
 	_, err = canon.VerifyStreams(ctx, pacedStore{a.store, p})
 	if err == nil {
-		_, err = access.VerifySegments(ctx, pacedSegments{a.store, p})
+		_, err = access.VerifySegments(ctx, pacedSegments{a.store, p}, nil)
 	}
 	if isBroken(err) {
 		return err.Error(), nil

@@ -220,7 +220,7 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 	if err != nil {
 		return err
 	}
-	v, err := access.VerifySegments(r.ctx, s)
+	v, err := access.VerifySegments(r.ctx, s, nil)
 	if broken := (*access.BrokenSegment)(nil); errors.As(err, &broken) {
 		r.lost = append(r.lost, sqlite.Loss{What: err.Error()})
 	} else if err != nil {

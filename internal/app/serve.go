@@ -51,6 +51,11 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 		return err
 	}
 	defer stopProfiles()
+	stopWitness, err := a.stateHeads(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopWitness()
 	stopCheck := a.watchStore(ctx)
 	defer stopCheck()
 	stopEvents := a.runEvents(ctx)

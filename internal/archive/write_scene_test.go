@@ -129,7 +129,7 @@ func (a actor) version(name string) int {
 // commits returns the number of commits in the world's stream.
 func (d *desk) commits() int {
 	d.t.Helper()
-	list, err := d.canon.Verify(d.t.Context(), d.operatorGrant())
+	list, err := d.canon.Verify(d.t.Context(), d.operatorGrant(), nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}

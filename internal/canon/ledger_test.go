@@ -57,7 +57,7 @@ func TestLedgerAppendsInOrder(t *testing.T) {
 	if h, err := s.canon.Head(t.Context(), host.grant, game); err != nil || h.Seq != 3 {
 		t.Errorf("head %+v, %v", h, err)
 	}
-	all, err := s.canon.Verify(t.Context(), s.as("operator").grant)
+	all, err := s.canon.Verify(t.Context(), s.as("operator").grant, nil)
 	if err != nil || len(all) != 2 {
 		t.Errorf("verified %+v, %v", all, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"loregate/internal/access"
@@ -28,25 +29,60 @@ type Verified struct {
 }
 
 // Verify checks the chain of every stream: numbers without gaps, each hash over the stored bytes,
-// and the same stream, number and id in the bytes and in the row. Its error is a *Broken, or the
+// and the same stream, number and id in the bytes and in the row. It also checks that the streams
+// have the commits in stated, by stream and in the order of their numbers; a store that was cut back,
+// forked or exchanged since they were noted does not have them. Its error is a *Broken, or the
 // store's.
-func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, err error) {
+func (c *Canon) Verify(ctx context.Context, g access.Grant, stated map[StreamID][]Head) (list []Verified, err error) {
 	if !g.Valid() || !g.Caller().Operator {
 		return nil, fault.New(fault.Denied, "only the instance's operator can verify streams")
 	}
-	return VerifyStreams(ctx, c.store)
+	return verifyAgainst(ctx, c.store, stated)
 }
 
-// VerifyStreams is Verify for a store that is not being served. It checks no grant: like Digest, it
-// is for wiring code.
+// VerifyStreams is Verify for a store that is not being served, without stated commits. It checks no
+// grant: like Digest, it is for wiring code.
 func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
+	return verifyAgainst(ctx, s, nil)
+}
+
+// Heads returns the heads of all streams, except those of unfinished worlds, which may be discarded.
+// It is for wiring code.
+func (c *Canon) Heads(ctx context.Context) (list []StreamHead, err error) {
+	err = c.read(ctx, func(r Reader) error {
+		streams, err := r.Streams(ctx, "")
+		if err != nil {
+			return err
+		}
+		worlds, err := r.Worlds(ctx, WorldQuery{All: true})
+		if err != nil {
+			return err
+		}
+		unfinished := map[StreamID]bool{}
+		for _, w := range worlds {
+			if w.Unfinished() {
+				unfinished[WorldStream(w.ID)] = true
+			}
+		}
+		list = slices.DeleteFunc(streams, func(h StreamHead) bool { return unfinished[h.Stream] })
+		return nil
+	})
+	return list, err
+}
+
+func verifyAgainst(ctx context.Context, s Store, stated map[StreamID][]Head) (list []Verified, err error) {
 	err = s.Read(ctx, func(r Reader) error {
 		streams, err := r.Streams(ctx, "")
 		if err != nil {
 			return err
 		}
+		for _, id := range slices.Sorted(maps.Keys(stated)) {
+			if !slices.ContainsFunc(streams, func(h StreamHead) bool { return h.Stream == id }) {
+				return &Broken{id, stated[id][0].Seq, "was stated outside the store, but the stream does not exist"}
+			}
+		}
 		for _, s := range streams {
-			v, err := verifyStream(ctx, r, s)
+			v, err := verifyStream(ctx, r, s, stated[s.Stream])
 			if err != nil {
 				return err
 			}
@@ -57,8 +93,8 @@ func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
 	return list, err
 }
 
-// verifyStream checks the chain of one stream.
-func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, error) {
+// verifyStream checks the chain of one stream, and that it has the stated commits.
+func verifyStream(ctx context.Context, r Reader, head StreamHead, stated []Head) (Verified, error) {
 	s := head.Stream
 	v := Verified{Stream: s}
 	for commit, err := range r.Commits(ctx, s, 1) {
@@ -78,10 +114,20 @@ func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, err
 		case rec.Seq != commit.Seq || rec.Stream != s || rec.ID != commit.ID:
 			return v, &Broken{s, commit.Seq, "contains the id of another commit"}
 		}
+		for len(stated) > 0 && stated[0].Seq == commit.Seq {
+			if stated[0].Hash != commit.Hash {
+				return v, &Broken{s, commit.Seq, "is not the commit that was stated outside the store"}
+			}
+			stated = stated[1:]
+		}
 		v.Commits, v.Head = v.Commits+1, commit.Hash
 	}
 	if head.Seq != Seq(v.Commits) || head.Hash != v.Head {
 		return v, &Broken{s, head.Seq, "is the head, but not the last commit"}
+	}
+	if len(stated) > 0 {
+		return v, &Broken{s, stated[0].Seq, fmt.Sprintf(
+			"was stated outside the store, but the last commit has the number %d", v.Commits)}
 	}
 	return v, nil
 }

@@ -215,7 +215,7 @@ func (s *scene) wantRebuilt() {
 	if len(got.Different) > 0 {
 		s.t.Errorf("tables differ from the stream: %v", got.Different)
 	}
-	if _, err := s.canon.Verify(s.t.Context(), s.as("operator").grant); err != nil {
+	if _, err := s.canon.Verify(s.t.Context(), s.as("operator").grant, nil); err != nil {
 		s.t.Error(err)
 	}
 }

@@ -272,7 +272,7 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 	if err != nil || len(rebuilt.Different) > 0 {
 		t.Errorf("rebuild: %+v, %v", rebuilt, err)
 	}
-	if _, err := k.canon.Verify(t.Context(), k.grant("", "")); err != nil {
+	if _, err := k.canon.Verify(t.Context(), k.grant("", ""), nil); err != nil {
 		t.Error(err)
 	}
 	t.Logf("failed: %v", methods)

@@ -87,7 +87,7 @@ func inProcess(t *testing.T, at string, ahead time.Duration, f func(context.Cont
 
 func verifiedWorlds(ctx context.Context, t *testing.T, a *app.App) (worlds []string) {
 	t.Helper()
-	out, err := a.Verify(ctx)
+	out, err := a.Verify(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestCrashDiskFails(t *testing.T) {
 	if n, err := countAppCommits(t.Context(), in.app); err != nil || n != base {
 		t.Errorf("there are %d commits, want %d; %v", n, base, err)
 	}
-	if _, err := in.app.Verify(t.Context()); err != nil {
+	if _, err := in.app.Verify(t.Context(), ""); err != nil {
 		t.Error(err)
 	}
 	if failed == 0 || refused == 0 {

@@ -139,7 +139,7 @@ func countAppCommits(ctx context.Context, a *app.App) (int, error) {
 	n := 0
 	err := a.WithGrant(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true},
 		func(g access.Grant) error {
-			streams, err := a.Canon.Verify(ctx, g)
+			streams, err := a.Canon.Verify(ctx, g, nil)
 			for _, s := range streams {
 				n += s.Commits
 			}
@@ -173,7 +173,7 @@ func (d *recording) checkAfterCut(t *testing.T, dir string, cut int) error {
 			wanted += c.commits
 		}
 	}
-	if report, err := in.app.Verify(ctx); err != nil {
+	if report, err := in.app.Verify(ctx, ""); err != nil {
 		return fmt.Errorf("chains: %w; %s", err, report)
 	}
 	n, err := countAppCommits(ctx, in.app)

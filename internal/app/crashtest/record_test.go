@@ -78,7 +78,7 @@ func (l *twoFileWriter) checkAfterCut(ctx context.Context, dir string, cut int) 
 	if err != nil {
 		return err
 	}
-	v, err := access.VerifySegments(ctx, s)
+	v, err := access.VerifySegments(ctx, s, nil)
 	keys := 0
 	for _, kerr := range s.Identity().Keys(ctx) {
 		keys, err = keys+1, errors.Join(err, kerr)

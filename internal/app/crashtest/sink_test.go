@@ -100,7 +100,7 @@ func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 					t.Errorf("call %d is recorded %d times", n, got[fmt.Sprint("call-", n)])
 				}
 			}
-			if _, err := access.VerifySegments(t.Context(), s); err != nil || len(got) != room+1 {
+			if _, err := access.VerifySegments(t.Context(), s, nil); err != nil || len(got) != room+1 {
 				t.Errorf("%d calls are recorded, want %d; %v", len(got), room+1, err)
 			}
 		})

@@ -45,7 +45,7 @@ func TestAnUpgradeThatIsCutOffGoesOn(t *testing.T) {
 		if in, err = openApp(t.Context(), dir); err != nil {
 			t.Fatalf("the start after an upgrade that was cut off after %d operations: %v", after, err)
 		}
-		if _, err := in.app.Verify(t.Context()); err != nil {
+		if _, err := in.app.Verify(t.Context(), ""); err != nil {
 			t.Error(err)
 		}
 		if err := checkRebuild(t.Context(), in.app); err != nil {

@@ -134,7 +134,7 @@ func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 	if err != nil || len(keys) != 2 || keys[1].Revoked.IsZero() {
 		t.Errorf("the keys at the target: %+v, %v", keys, err)
 	}
-	if report, err := a.Verify(t.Context()); err != nil {
+	if report, err := a.Verify(t.Context(), ""); err != nil {
 		t.Errorf("%s, %v", report, err)
 	}
 }

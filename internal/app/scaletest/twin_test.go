@@ -58,7 +58,7 @@ func TestTwoProcessesAreOneInstance(t *testing.T) {
 			t.Fatal("a key revoked here goes on working there")
 		}
 	}
-	if report, err := there.app.Verify(t.Context()); err != nil {
+	if report, err := there.app.Verify(t.Context(), ""); err != nil {
 		t.Errorf("%s, %v", report, err)
 	}
 }

@@ -84,7 +84,7 @@ func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
 // them, and that the store takes writes.
 func wantIntact(t *testing.T, a *app.App) {
 	t.Helper()
-	if _, err := a.Verify(t.Context()); err != nil {
+	if _, err := a.Verify(t.Context(), ""); err != nil {
 		t.Error(err)
 	}
 	rebuilt, err := a.Rebuild(t.Context(), "", canon.CompareOnly)

@@ -66,7 +66,7 @@ func TestAccessLogInSQLite(t *testing.T) {
 	if err := l.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	v, err := access.VerifySegments(ctx, s)
+	v, err := access.VerifySegments(ctx, s, nil)
 	if err != nil || v.Segments != segments || v.Records != segments {
 		t.Errorf("%+v, %v", v, err)
 	}

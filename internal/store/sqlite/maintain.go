@@ -119,7 +119,7 @@ func proveCopy(ctx context.Context, path string) (err error) {
 		_, err = canon.VerifyStreams(ctx, s)
 	}
 	if err == nil && len(faults) == 0 {
-		_, err = access.VerifySegments(ctx, s)
+		_, err = access.VerifySegments(ctx, s, nil)
 	}
 	if len(faults) > 0 {
 		err = errors.New(faults[0])

@@ -63,7 +63,7 @@ func wantRecords(t *testing.T, s access.SegmentStore, want string) {
 	if got := strings.Join(got, " "); got != want {
 		t.Errorf("there are records of %q, want %q", got, want)
 	}
-	if _, err := access.VerifySegments(t.Context(), s); err != nil {
+	if _, err := access.VerifySegments(t.Context(), s, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestConcurrentRecordWriters(t *testing.T) {
 	}
 	all.Wait()
 	for _, s := range stores {
-		v, err := access.VerifySegments(t.Context(), s)
+		v, err := access.VerifySegments(t.Context(), s, nil)
 		if err != nil || v != (access.Verified{Processes: 6, Segments: 120, Records: 120}) {
 			t.Errorf("%+v, %v", v, err)
 		}
