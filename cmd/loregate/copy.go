@@ -21,6 +21,25 @@ func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
 	return app.Copy(ctx, cfg, c.From, c.To, out)
 }
 
+type filesCmd struct {
+	Copy filesCopyCmd `cmd:"" help:"Copy the files that the studio made to another folder or bucket, and verify them."`
+}
+
+type filesCopyCmd struct {
+	common
+	From string `help:"Data folder, or s3://bucket/prefix." required:"" placeholder:"PLACE"`
+	To   string `help:"Data folder, or s3://bucket/prefix. Files that are already there are not copied again." required:"" placeholder:"PLACE"`
+}
+
+func (c filesCopyCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := c.loadConfig()
+	if err != nil {
+		return err
+	}
+	all, copied, err := app.CopyFiles(ctx, cfg, c.From, c.To)
+	return printResult(out, err, "%d files, %d of them copied\n", all, copied)
+}
+
 type repairCmd struct {
 	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 	Data       string `help:"Folder of the store." placeholder:"DIR"`

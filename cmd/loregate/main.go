@@ -56,6 +56,7 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" group:"upkeep" help:"Write a consistent copy of the store to a file."`
 	Upgrade upgradeCmd `cmd:"" group:"upkeep" help:"Convert a store of an older version to the format of this version."`
 	Repair  repairCmd  `cmd:"" group:"upkeep" help:"Recover a damaged store into a new one and verify it. The damaged store is kept."`
+	Files   filesCmd   `cmd:"" group:"upkeep" help:"Move the files that the studio made to a bucket, or back."`
 	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to a data folder or to PostgreSQL, and verify that both are equal."`
 	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check the installation, and print the settings in use."`
 	Model   modelCmd   `cmd:"" group:"upkeep" help:"Install, list and remove embedding models, by which searches find cards by their meaning."`

@@ -229,7 +229,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openAgents(); err != nil {
 		return err
 	}
-	if err := a.openStudio(o); err != nil {
+	if err := a.openStudio(ctx, o); err != nil {
 		return err
 	}
 	if err := a.openCampaign(tags); err != nil {

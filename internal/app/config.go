@@ -49,6 +49,7 @@ type Config struct {
 	Budgets     Budgets   `yaml:"budgets"`
 	Agents      Agents    `yaml:"agents"`
 	Studio      Studio    `yaml:"studio"`
+	Files       Files     `yaml:"files"`
 	Lore        Lore      `yaml:"lore"`
 	Embedding   Embedding `yaml:"embedding"`
 	Model       Model     `yaml:"model"`
@@ -187,6 +188,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Witness.validate(); err != nil {
+		return err
+	}
+	if err := c.Files.validate(); err != nil {
 		return err
 	}
 	if err := c.Admin.validate(); err != nil {

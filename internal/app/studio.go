@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
-	"loregate/internal/blob"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
 	"loregate/internal/studio/godot"
@@ -55,13 +54,18 @@ func (c Studio) toPolicy() studio.Policy {
 }
 
 // openStudio creates the studio. It starts no program, and none need be installed.
-func (a *App) openStudio(o Options) (err error) {
+func (a *App) openStudio(ctx context.Context, o Options) (err error) {
 	if err := a.Config.Studio.Check(); err != nil {
 		return err
 	}
 	dir := filepath.Join(a.Config.Data, "studio")
-	if a.blobs, err = blob.Open(filepath.Join(dir, "blobs")); err != nil {
+	var reached error
+	if a.blobs, reached, err = openFiles(ctx, a.Config.Data, a.Config.Files); err != nil {
 		return err
+	}
+	if reached != nil {
+		a.logger.Error("the bucket of files.url does not answer; calls that need its files are refused until it does",
+			"error", reached)
 	}
 	adapters, err := a.newAdapters()
 	if err != nil {

@@ -127,6 +127,7 @@ var mayImport = map[string][]string{
 	"studio/sentence":         {"fault", "meaning", "studio/build", "studio/builder", "studio/noise", "studio/spec"},
 	"studio/godot4":           {"studio/build", "studio/scene"},
 	"witness":                 {"canon", "access", "fault"},
+	"blob/s3":                 {"blob", "fault"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

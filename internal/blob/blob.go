@@ -1,5 +1,5 @@
-// Package blob stores bytes on disk under their SHA-256: the artifacts of runs, and other content
-// that is too large for the store.
+// Package blob stores bytes under their SHA-256: the artifacts of runs, and other content that is
+// too large for the store. They are on disk, or in a bucket of which a folder on disk is a cache.
 //
 // Its invariant: a file with a blob's name has that blob's bytes. Content is written to a temporary
 // file, synced, and renamed to its final name. Open verifies the bytes of a blob that is read to
@@ -8,6 +8,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,6 +36,8 @@ func SumOf(b []byte) Sum { return sha256.Sum256(b) }
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
 // IsZero reports whether the sum is zero, which names no blob.
+func (s Sum) order(o Sum) int { return bytes.Compare(s[:], o[:]) }
+
 func (s Sum) IsZero() bool { return s == Sum{} }
 
 // MarshalText returns the sum as its JSON form has it.
@@ -64,8 +67,10 @@ type Ref struct {
 
 // Store is a folder of blobs. It is safe for concurrent use, by several processes too.
 type Store struct {
-	root *os.Root
-	tmp  atomic.Uint64 // numbers temporary files of this process
+	root   *os.Root
+	tmp    atomic.Uint64 // numbers temporary files of this process
+	remote Remote        // nil if the folder is the store itself
+	cache  cache
 }
 
 // Open opens a folder of blobs, and creates it if it does not exist. Close it.
@@ -92,8 +97,23 @@ func blobPath(sum Sum) string {
 	return path.Join(name[:2], name[2:])
 }
 
-// Path returns a blob's path on disk, for programs that read files. The file may not exist.
-func (s *Store) Path(sum Sum) string { return path.Join(s.root.Name(), blobPath(sum)) }
+// Path returns a blob's path on disk, for programs that read files. In a cache the file stays for at
+// least an hour.
+func (s *Store) Path(ctx context.Context, sum Sum) (string, error) {
+	if _, err := s.Touch(ctx, sum); err != nil {
+		return "", err
+	}
+	if s.remote != nil {
+		r, err := s.Open(ctx, sum)
+		if err != nil {
+			return "", err
+		}
+		if err := r.Close(); err != nil {
+			return "", fmt.Errorf("blob: %w", err)
+		}
+	}
+	return path.Join(s.root.Name(), blobPath(sum)), nil
+}
 
 // Put stores the bytes of r, durably, and returns their sum and size. Bytes that are already stored
 // are not stored again; if r can seek, they are not even written. More than limit bytes are refused
@@ -104,6 +124,25 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err
 			return ref, err
 		}
 	}
+	if ref, err = s.putFile(ctx, r, limit); err != nil || s.remote == nil {
+		return ref, err
+	}
+	if _, err := s.remote.Touch(ctx, ref.Sum); err == nil {
+		return ref, s.trimCache(ref.Size)
+	}
+	f, err := s.root.Open(blobPath(ref.Sum))
+	if err != nil {
+		return ref, fmt.Errorf("blob: %w", err)
+	}
+	defer f.Close()
+	if err := s.remote.Put(ctx, ref, f); err != nil {
+		return ref, err
+	}
+	return ref, s.trimCache(ref.Size)
+}
+
+// putFile stores the bytes of r in the folder.
+func (s *Store) putFile(ctx context.Context, r io.Reader, limit int64) (ref Ref, err error) {
 	name := fmt.Sprintf("tmp/%d-%d", os.Getpid(), s.tmp.Add(1))
 	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -121,7 +160,8 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err
 	if err = errors.Join(err, f.Close()); err != nil {
 		return ref, err
 	}
-	if _, err := s.Touch(ref.Sum); err == nil {
+	if _, err := s.statFile(ref.Sum); err == nil {
+		s.touchFile(ref.Sum)
 		return ref, s.root.Remove(name)
 	}
 	return ref, s.moveToPlace(name, ref.Sum)
@@ -138,7 +178,7 @@ func (s *Store) findStored(ctx context.Context, r io.ReadSeeker, limit int64) (R
 	if err != nil {
 		return ref, false, err
 	}
-	if _, err := s.Touch(ref.Sum); err == nil {
+	if _, err := s.Touch(ctx, ref.Sum); err == nil {
 		return ref, true, nil
 	}
 	if _, err := r.Seek(at, io.SeekStart); err != nil {
@@ -149,8 +189,11 @@ func (s *Store) findStored(ctx context.Context, r io.ReadSeeker, limit int64) (R
 
 // Touch is Stat for a blob that is about to be referenced: it makes the blob young, and Sweep keeps
 // young blobs.
-func (s *Store) Touch(sum Sum) (Ref, error) {
-	ref, err := s.Stat(sum)
+func (s *Store) Touch(ctx context.Context, sum Sum) (Ref, error) {
+	if s.remote != nil {
+		return s.remote.Touch(ctx, sum)
+	}
+	ref, err := s.statFile(sum)
 	if err == nil {
 		s.touchFile(sum)
 	}
@@ -167,29 +210,37 @@ func (s *Store) touchFile(sum Sum) {
 // after before, since somebody may be about to reference them. It calls gone for each removed blob;
 // with dry it removes nothing but still calls gone.
 func (s *Store) Sweep(ctx context.Context, before time.Time, keep func(Sum) bool, gone func(Ref), dry bool) error {
-	for ref, err := range s.All() {
+	for b, err := range s.eachDated(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		if keep(ref.Sum) {
+		if keep(b.Sum) || !b.At.Before(before) {
 			continue
 		}
-		info, err := s.root.Lstat(blobPath(ref.Sum))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
-			continue
+		if !dry {
+			if err := s.remove(ctx, b.Sum); err != nil {
+				return err
+			}
 		}
-		if err == nil && !dry {
-			err = s.root.Remove(blobPath(ref.Sum))
-		}
-		if err != nil {
-			return fmt.Errorf("blob: %w", err)
-		}
-		gone(ref)
+		gone(b.Ref)
 	}
 	return s.sweepLeft(before, dry)
+}
+
+// remove removes a blob; it may be gone already.
+func (s *Store) remove(ctx context.Context, sum Sum) error {
+	if s.remote != nil {
+		if err := s.remote.Remove(ctx, sum); err != nil {
+			return err
+		}
+	}
+	if err := s.root.Remove(blobPath(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob: %w", err)
+	}
+	return nil
 }
 
 // sweepLeft removes temporary files of writers that did not finish.
@@ -263,16 +314,23 @@ func (s *stoppable) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// newAbsent returns the error for a sum without a blob.
-func newAbsent(sum Sum) error {
+// NewAbsent returns the error for a sum without a blob: fault.NotFound.
+func NewAbsent(sum Sum) error {
 	return fault.New(fault.NotFound, "no file with SHA-256 %s is stored here", sum)
 }
 
 // Stat returns a blob's size; fault.NotFound if the blob does not exist.
-func (s *Store) Stat(sum Sum) (Ref, error) {
+func (s *Store) Stat(ctx context.Context, sum Sum) (Ref, error) {
+	if s.remote != nil {
+		return s.remote.Stat(ctx, sum)
+	}
+	return s.statFile(sum)
+}
+
+func (s *Store) statFile(sum Sum) (Ref, error) {
 	info, err := s.root.Lstat(blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return Ref{}, newAbsent(sum)
+		return Ref{}, NewAbsent(sum)
 	}
 	if err != nil {
 		return Ref{}, fmt.Errorf("blob: %w", err)
@@ -282,20 +340,41 @@ func (s *Store) Stat(sum Sum) (Ref, error) {
 
 // Open returns a reader of a blob's bytes. If the bytes do not match the sum, the reader returns
 // ErrDamaged at the end in place of io.EOF. Close it.
-func (s *Store) Open(sum Sum) (io.ReadCloser, error) {
+func (s *Store) Open(ctx context.Context, sum Sum) (io.ReadCloser, error) {
 	f, err := s.root.Open(blobPath(sum))
+	if errors.Is(err, fs.ErrNotExist) && s.remote != nil {
+		if err = s.fetch(ctx, sum); err != nil {
+			return nil, err
+		}
+		f, err = s.root.Open(blobPath(sum))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, newAbsent(sum)
+		return nil, NewAbsent(sum)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blob: %w", err)
+	}
+	if s.remote != nil {
+		s.touchFile(sum) // it was used
 	}
 	return &checked{f: f, want: sum, h: sha256.New()}, nil
 }
 
 // Bytes returns all bytes of a blob, verified.
-func (s *Store) Bytes(sum Sum) ([]byte, error) {
-	r, err := s.Open(sum)
+func (s *Store) Bytes(ctx context.Context, sum Sum) ([]byte, error) {
+	b, err := s.readBytes(ctx, sum)
+	if errors.Is(err, ErrDamaged) && s.remote != nil {
+		// The copy in the cache is damaged: fetch it again.
+		if err := s.root.Remove(blobPath(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("blob: %w", err)
+		}
+		return s.readBytes(ctx, sum)
+	}
+	return b, err
+}
+
+func (s *Store) readBytes(ctx context.Context, sum Sum) ([]byte, error) {
+	r, err := s.Open(ctx, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -324,24 +403,49 @@ func (c *checked) Read(p []byte) (int, error) {
 func (c *checked) Close() error { return c.f.Close() }
 
 // All yields the stored blobs, by sum.
-func (s *Store) All() iter.Seq2[Ref, error] {
+func (s *Store) All(ctx context.Context) iter.Seq2[Ref, error] {
 	return func(yield func(Ref, error) bool) {
-		err := fs.WalkDir(s.root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
+		for b, err := range s.eachDated(ctx) {
+			if !yield(b.Ref, err) {
+				return
 			}
-			sum, bad := ParseSum(path.Dir(at) + path.Base(at))
-			if bad != nil {
-				return nil // a temporary file
-			}
-			info, err := d.Info()
-			if err == nil && !yield(Ref{sum, info.Size()}, nil) {
-				return fs.SkipAll
-			}
-			return err
-		})
-		if err != nil {
-			yield(Ref{}, fmt.Errorf("blob: %w", err))
 		}
+	}
+}
+
+// Dated is a blob with the time at which it was put or touched.
+type Dated struct {
+	Ref
+	At time.Time
+}
+
+func (s *Store) eachDated(ctx context.Context) iter.Seq2[Dated, error] {
+	if s.remote != nil {
+		return s.remote.All(ctx)
+	}
+	return s.eachFile
+}
+
+// eachFile yields the blobs in the folder, by sum.
+func (s *Store) eachFile(yield func(Dated, error) bool) {
+	err := fs.WalkDir(s.root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		sum, bad := ParseSum(path.Dir(at) + path.Base(at))
+		if bad != nil {
+			return nil // a temporary file
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && !yield(Dated{Ref{sum, info.Size()}, info.ModTime()}, nil) {
+			return fs.SkipAll
+		}
+		return err
+	})
+	if err != nil {
+		yield(Dated{}, fmt.Errorf("blob: %w", err))
 	}
 }

@@ -41,7 +41,7 @@ func Example() {
 	s, _ := blob.Open(dir)
 	defer s.Close()
 	ref, _ := s.Put(context.Background(), strings.NewReader("Rent Quay"), 0)
-	b, _ := s.Bytes(ref.Sum)
+	b, _ := s.Bytes(context.Background(), ref.Sum)
 	fmt.Println(ref.Size, string(b))
 	// Output: 9 Rent Quay
 }
@@ -53,13 +53,13 @@ func TestPutAndOpen(t *testing.T) {
 		if again := put(t, s, text); again != ref {
 			t.Errorf("the same bytes are %v and %v", ref, again)
 		}
-		b, err := s.Bytes(ref.Sum)
+		b, err := s.Bytes(t.Context(), ref.Sum)
 		if err != nil || string(b) != text || ref.Size != int64(len(text)) || ref.Sum != blob.SumOf(b) {
 			t.Errorf("%d bytes came back as %d, %v", len(text), len(b), err)
 		}
 	}
 	n := 0
-	for range s.All() {
+	for range s.All(t.Context()) {
 		n++
 	}
 	if n != 3 {
@@ -69,7 +69,7 @@ func TestPutAndOpen(t *testing.T) {
 
 func TestAbsentAndDamagedBlobs(t *testing.T) {
 	s, dir := open(t)
-	if _, err := s.Bytes(blob.SumOf([]byte("no"))); !errors.Is(err, fault.NotFound) {
+	if _, err := s.Bytes(t.Context(), blob.SumOf([]byte("no"))); !errors.Is(err, fault.NotFound) {
 		t.Errorf("absent: %v", err)
 	}
 	ref := put(t, s, "whole")
@@ -77,7 +77,7 @@ func TestAbsentAndDamagedBlobs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, name[:2], name[2:]), []byte("whose"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Bytes(ref.Sum); !errors.Is(err, blob.ErrDamaged) {
+	if _, err := s.Bytes(t.Context(), ref.Sum); !errors.Is(err, blob.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
 }
@@ -123,10 +123,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		os.Symlink(outside, filepath.Join(dir, name[:2], name[2:]))); err != nil {
 		t.Skip("no links here:", err)
 	}
-	if b, err := s.Bytes(sum); err == nil {
+	if b, err := s.Bytes(t.Context(), sum); err == nil {
 		t.Errorf("read %q through a link", b)
 	}
-	if _, err := s.Stat(sum); !errors.Is(err, fault.NotFound) {
+	if _, err := s.Stat(t.Context(), sum); !errors.Is(err, fault.NotFound) {
 		t.Errorf("stat through a link: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestManyPutTheSameAtOnce(t *testing.T) {
 		wait.Go(func() { put(t, s, strings.Repeat("together", 1000)) })
 	}
 	wait.Wait()
-	if _, err := s.Bytes(blob.SumOf([]byte(strings.Repeat("together", 1000)))); err != nil {
+	if _, err := s.Bytes(t.Context(), blob.SumOf([]byte(strings.Repeat("together", 1000)))); err != nil {
 		t.Error(err)
 	}
 }

@@ -124,7 +124,7 @@ func (x *executor) reuseCached(ctx context.Context, st *Step) (bool, error) {
 		return false, err
 	}
 	for _, a := range earlier.Artifacts {
-		if _, err := x.blobs.Stat(a.SHA256); err != nil {
+		if _, err := x.blobs.Stat(ctx, a.SHA256); err != nil {
 			return false, nil // the file was swept; make it again
 		}
 	}

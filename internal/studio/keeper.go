@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"loregate/internal/blob"
 )
@@ -37,16 +38,22 @@ func (k Kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
 	return ref.Sum.String(), ref.Size, err
 }
 
+// fetchLimit bounds the time that Path waits for bytes that are stored elsewhere.
+const fetchLimit = 10 * time.Minute
+
 // Path returns the path of stored bytes, for programs that read files.
 func (k Kept) Path(sum string) (string, error) {
 	s, err := blob.ParseSum(sum)
 	if err != nil {
 		return "", err
 	}
-	if _, err := k.Blobs.Touch(s); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), fetchLimit)
+	defer cancel()
+	path, err := k.Blobs.Path(ctx, s)
+	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(k.Blobs.Path(s))
+	return filepath.Abs(path)
 }
 
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -123,13 +130,13 @@ func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
 }
 
 // Bytes returns an artifact's bytes, checked against its hash.
-func (w *Work) Bytes(a Artifact) ([]byte, error) {
+func (w *Work) Bytes(ctx context.Context, a Artifact) ([]byte, error) {
 	for _, h := range w.run.held {
 		if h.ID == a.ID {
 			return h.data, nil
 		}
 	}
-	b, err := w.files.Blobs.Bytes(a.SHA256)
+	b, err := w.files.Blobs.Bytes(ctx, a.SHA256)
 	if err != nil {
 		return nil, Fail(IOFailed, "artifact %s could not be read", a.ID).Because(err)
 	}
@@ -186,7 +193,7 @@ func Pixels(m image.Image) blob.Sum {
 
 // linkArtifacts puts the files of a finished run into its folder: links to the stored bytes, or
 // copies where links are not possible.
-func (s *Studio) linkArtifacts(run *Run) error {
+func (s *Studio) linkArtifacts(ctx context.Context, run *Run) error {
 	dir := filepath.Join(s.dir, "runs", run.ID.String())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -194,10 +201,14 @@ func (s *Studio) linkArtifacts(run *Run) error {
 	var errs []error
 	for _, a := range run.Artifacts {
 		to := filepath.Join(dir, path.Base(a.Path))
-		if err := os.Link(s.blobs.Path(a.SHA256), to); err == nil || errors.Is(err, os.ErrExist) {
+		from, err := s.blobs.Path(ctx, a.SHA256)
+		if err == nil {
+			err = os.Link(from, to)
+		}
+		if err == nil || errors.Is(err, os.ErrExist) {
 			continue
 		}
-		data, err := s.blobs.Bytes(a.SHA256)
+		data, err := s.blobs.Bytes(ctx, a.SHA256)
 		if err == nil {
 			err = os.WriteFile(to, data, 0o600)
 		}

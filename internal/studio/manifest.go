@@ -51,14 +51,14 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 		return m, nil, Fail(Validation, "manifest: artifact %s is a %s; give the manifest of an export_asset",
 			markup.Shorten(manifest, 60), a.Kind)
 	}
-	b, err := w.Bytes(a)
+	b, err := w.Bytes(ctx, a)
 	if err != nil {
 		return m, nil, err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return m, nil, Fail(Validation, "manifest: artifact %s cannot be read", markup.Shorten(manifest, 60)).Because(err)
 	}
-	data, err = w.files.Blobs.Bytes(m.SHA256)
+	data, err = w.files.Blobs.Bytes(ctx, m.SHA256)
 	if err != nil {
 		return m, nil, Fail(IOFailed, "the export of manifest %s no longer exists",
 			markup.Shorten(manifest, 60)).Because(err)
@@ -81,7 +81,7 @@ func (w *Work) OwnModel(ctx context.Context, in ImportIn) (name string, data []b
 		return "", nil, err
 	}
 	if a.Kind == "export" && a.Media == "model/gltf-binary" {
-		data, err = w.Bytes(a)
+		data, err = w.Bytes(ctx, a)
 		return a.Name, data, err
 	}
 	m, data, err := w.Exported(ctx, in.Manifest)

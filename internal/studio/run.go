@@ -339,7 +339,7 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 	if x.run.dry {
 		return x.fillDiff(ctx, txn, st, names)
 	}
-	return x.checkArtifacts(st)
+	return x.checkArtifacts(ctx, st)
 }
 
 // doCall loads the call's card and has the adapter carry the call out.
@@ -409,9 +409,9 @@ func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) er
 }
 
 // checkArtifacts checks that each artifact of the step is stored with its full size.
-func (x *executor) checkArtifacts(st *Step) error {
+func (x *executor) checkArtifacts(ctx context.Context, st *Step) error {
 	for _, a := range x.run.Artifacts[st.From:] {
-		ref, err := x.blobs.Stat(a.SHA256)
+		ref, err := x.blobs.Stat(ctx, a.SHA256)
 		if err != nil || ref.Size != a.Bytes {
 			return Fail(IOFailed, "artifact %s was made and is missing", a.Name).Because(err)
 		}
@@ -518,14 +518,14 @@ func (x *executor) endRun(ctx context.Context, err error) error {
 	if err != nil {
 		return Fail(IOFailed, "the run could not be recorded, so it has no effect").Because(err)
 	}
-	if err := x.writeManifest(); err != nil {
+	if err := x.writeManifest(ctx); err != nil {
 		x.logger.WarnContext(ctx, "a run's folder is incomplete; its record and its files are complete", "run", x.run.ID, "error", err)
 	}
 	return nil
 }
 
 // writeManifest writes run.json and links the artifacts into the run's folder.
-func (x *executor) writeManifest() error {
+func (x *executor) writeManifest(ctx context.Context) error {
 	b, err := json.MarshalIndent(x.run, "", "  ")
 	if err != nil {
 		return err
@@ -537,7 +537,7 @@ func (x *executor) writeManifest() error {
 	if err := os.WriteFile(filepath.Join(dir, "run.json"), append(b, '\n'), 0o600); err != nil {
 		return err
 	}
-	return x.linkArtifacts(x.run)
+	return x.linkArtifacts(ctx, x.run)
 }
 
 // readRaw decodes inputs that are not part of a Work; see Read.

@@ -96,7 +96,7 @@ func (w *Work) Scene(ctx context.Context, id string) (*spec.Scene, error) {
 		return nil, Fail(Validation, "spec: artifact %s has the kind %s; give the result of scene_spec or scene_edit",
 			markup.Shorten(id, 60), a.Kind)
 	}
-	b, err := w.Bytes(a)
+	b, err := w.Bytes(ctx, a)
 	if err != nil {
 		return nil, err
 	}

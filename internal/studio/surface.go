@@ -150,7 +150,7 @@ func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in a
 	if err := json.Unmarshal(run.Steps[len(run.Steps)-1].Result, &e.Result); err != nil {
 		return e, err
 	}
-	s.attachPreview(c, run)
+	s.attachPreview(ctx, c, run)
 	return e, nil
 }
 
@@ -179,12 +179,12 @@ func faultWithoutRun(err error) error {
 const maxPicture = 4 << 20
 
 // attachPreview attaches a run's last preview to the reply, for clients that show images.
-func (s *Studio) attachPreview(c *op.Call, run *Run) {
+func (s *Studio) attachPreview(ctx context.Context, c *op.Call, run *Run) {
 	for _, a := range slices.Backward(run.Artifacts) {
 		if a.Kind != "preview" || a.Bytes > maxPicture {
 			continue
 		}
-		if data, err := s.blobs.Bytes(a.SHA256); err == nil {
+		if data, err := s.blobs.Bytes(ctx, a.SHA256); err == nil {
 			c.Reply.Images = []op.File{{Name: a.Name, Type: a.Media, Data: data}}
 		}
 		return

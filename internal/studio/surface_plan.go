@@ -189,7 +189,7 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 	for _, st := range run.Steps {
 		e.Result.Steps = append(e.Result.Steps, stepOut{st.Tool, st.Target, json.RawMessage(st.Result), st.Made})
 	}
-	s.attachPreview(c, run)
+	s.attachPreview(ctx, c, run)
 	return e, nil
 }
 

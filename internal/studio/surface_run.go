@@ -337,7 +337,7 @@ func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (ar
 		out.Note = "the file is larger than max_bytes; download it from " + c.BaseURL + "/api/studio/artifacts/" + a.ID
 		return out, nil
 	}
-	data, err := s.blobs.Bytes(a.SHA256)
+	data, err := s.blobs.Bytes(ctx, a.SHA256)
 	if err != nil {
 		return out, Fail(IOFailed, "artifact %s cannot be read", a.ID).Because(err).toFault(nil)
 	}

@@ -51,12 +51,12 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-48 * time.Hour)
-	for ref, err := range blobs.All() {
+	for ref, err := range blobs.All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if ref.Sum != young.Sum {
-			if err := os.Chtimes(blobs.Path(ref.Sum), old, old); err != nil {
+			if err := os.Chtimes(filepath.Join(d.data, "studio", "blobs", ref.Sum.String()[:2], ref.Sum.String()[2:]), old, old); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,11 +68,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	left := 0
-	for range blobs.All() {
+	for range blobs.All(t.Context()) {
 		left++
 	}
 	d.do(access.RoleGM, "get_artifact", `{"artifact_id": "`+kept+`"}`)
-	if _, err := blobs.Stat(inTarget.Sum); err != nil || left != 3 {
+	if _, err := blobs.Stat(t.Context(), inTarget.Sum); err != nil || left != 3 {
 		t.Errorf("%d files are left, that of the target: %v", left, err)
 	}
 }
