@@ -18,8 +18,9 @@ func TestChecksOfTasksFitTheSample(t *testing.T) {
 			w := tasktest.Serve(t)
 			for _, task := range tasks {
 				for _, c := range task.Setup {
-					if status, _ := w.Do(t, c); status >= http.StatusMultipleChoices {
-						t.Errorf("task %s: the setup has status %d", task.ID, status)
+					status, answer := w.Do(t, c)
+					if status >= http.StatusMultipleChoices || strings.Contains(string(answer), `"status":"rejected"`) {
+						t.Errorf("task %s: the setup is refused with status %d", task.ID, status)
 					}
 				}
 				if strings.Contains(task.Check.Path, "{") {
