@@ -53,6 +53,7 @@ type Config struct {
 	Lore        Lore      `yaml:"lore"`
 	Embedding   Embedding `yaml:"embedding"`
 	Model       Model     `yaml:"model"`
+	Narration   Narration `yaml:"narration"`
 }
 
 // Fetch holds the settings for files that are fetched from other servers on behalf of callers.
@@ -200,6 +201,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Model.validate(); err != nil {
+		return err
+	}
+	if err := c.Narration.validate(); err != nil {
 		return err
 	}
 	if err := c.Embedding.validate(); err != nil {

@@ -34,7 +34,8 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a},
-		Reader: a.commandReader(), Settle: a.rules.Settle, Now: a.now}); err != nil {
+		Reader: a.commandReader(), Settle: a.rules.Settle, Narrator: a.turnNarrator(),
+		Patience: a.Config.Narration.Patience, Now: a.now}); err != nil {
 		return err
 	}
 	facts, err := a.openLore()

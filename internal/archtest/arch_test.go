@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"world":         {"canon", "op", "markup", "access", "fault", "event", "world/command"},
 	"world/command": {"markup"},
 	"world/lore":    {"world", "canon", "op", "markup", "access", "fault"},
-	"world/play":    {"world", "world/command", "canon", "event", "op", "proposal", "markup", "access", "fault", "ruleset"},
+	"world/play":    {"world", "world/command", "canon", "event", "op", "proposal", "proposal/kind", "markup", "access", "fault", "ruleset"},
 	"world/worldtest": {"world", "world/command", "world/play", "canon", "event", "job", "op", "op/optest",
 		"access", "fault", "store/sqlite/sqlitetest"},
 	"surface":           {"canon", "op", "markup", "access"},

@@ -29,6 +29,7 @@ const (
 	RetconIssued    event.Type = "Canon.RetconIssued"
 	ClockAdvanced   event.Type = "World.Clock.Advanced"
 	ClockReconciled event.Type = "Player.Clock.Reconciled"
+	PlayerNarrated  event.Type = "Player.Narrated"
 )
 
 // EventKind describes a type of event.
@@ -62,6 +63,7 @@ var EventKinds = []EventKind{
 	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.",
 		access.RoleNone},
 	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
+	{PlayerNarrated, 1, "An act was narrated to its player.", access.RoleNone},
 }
 
 // IsEventType reports whether there is a type of event.

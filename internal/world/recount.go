@@ -143,6 +143,10 @@ func (m *AsOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTit
 		}
 		DecodeFields(e.Payload, &laid)
 		return markup.Clean(laid.Text), nil
+	case PlayerNarrated:
+		var n Narration
+		DecodeFields(e.Payload, &n)
+		return n.Text, nil
 	case QuestAdvanced:
 		var q QuestProgress
 		DecodeFields(e.Payload, &q)

@@ -25,7 +25,7 @@ func (s *story) feeds(turn int) []feed {
 	said := fmt.Sprintf("The lantern is out, %d.", turn)
 	mira, game := s.ids["mira"], s.ids["game"]
 	return []feed{
-		{"player", "/api/players/" + mira + "/stream", `"type":"Player.Look"`, 1, func(s *story) {
+		{"player", "/api/players/" + mira + "/stream", "event: narration.done", 1, func(s *story) {
 			s.tellHiddenNow(func() {
 				for _, l := range s.hidden {
 					for _, scope := range []string{"loc:" + s.ids["harbour"], "player:" + mira, "global:world"} {

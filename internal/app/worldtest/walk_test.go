@@ -184,7 +184,7 @@ func (h *stage) makePlayer(name string) madePlayer {
 }
 
 // follow opens a player's stream, after the event after if it is not "". The returned function
-// reads the ids of the next n events.
+// reads the ids of the next n events, without those of the parts of their narrations.
 func (h *stage) follow(ctx context.Context, player, token, after string) func(n int) []string {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", h.url+"/api/players/"+player+"/stream?world="+app.SampleWorld, nil)
@@ -203,7 +203,7 @@ func (h *stage) follow(ctx context.Context, player, token, after string) func(n 
 	lines := bufio.NewScanner(stream.Body)
 	return func(n int) (ids []string) {
 		for len(ids) < n && lines.Scan() {
-			if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok {
+			if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok && !bytes.Contains(id, []byte(".")) {
 				ids = append(ids, string(id))
 			}
 		}

@@ -84,6 +84,7 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 		}
 		failed = !ok && !canContinueAfter(i.Verb)
 	}
+	h.tellResults(ctx, c, player, &out)
 	texts := []string{}
 	for _, r := range out.Results {
 		if r.Text != "" {
@@ -121,7 +122,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 // freeInstead are the verbs of acts that may be free acts if the things that they need are absent.
 var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, command.Throw}
 
-// patience is how long a command waits for its other reader.
+// patience is how long a command waits for its other reader, and by default for its narrator.
 const patience = 2500 * time.Millisecond
 
 // readCommand reads a command by rules, and by the host's reader if the rules are unsure.

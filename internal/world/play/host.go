@@ -27,7 +27,11 @@ type Config struct {
 	Reader Reader
 	// Settle decides uncertain acts; nil: commands that the grammar does not know are not acts.
 	Settle Settle
-	Now    func() time.Time // time.Now when nil
+	// Narrator phrases the results of acts; nil: templates do. A command waits for it for at most Patience (2.5 s when
+	// zero).
+	Narrator Narrator
+	Patience time.Duration
+	Now      func() time.Time // time.Now when nil
 }
 
 // Reader is another reader of commands, such as a language model.
@@ -50,6 +54,9 @@ type Host struct {
 	reader Reader
 	settle Settle
 	pace   *access.Limits
+
+	narrator Narrator
+	patience time.Duration
 }
 
 // New returns a Host with the given configuration.
@@ -60,7 +67,8 @@ func New(c Config) (*Host, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, settle: c.Settle, pace: c.Pace.newLimits(c.Now)}, nil
+	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, settle: c.Settle,
+		pace: c.Pace.newLimits(c.Now), narrator: c.Narrator, patience: cmp.Or(c.Patience, patience)}, nil
 }
 
 // onWorld names the surface of the operations of this package.

@@ -1,7 +1,6 @@
 package play_test
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -198,69 +197,6 @@ func TestPlayTokenIsBoundToItsPlayer(t *testing.T) {
 		}
 	}
 	s.As("host").Fails("conflict", "create_player", `{"name":"Mira"}`)
-}
-
-func TestPlayerStream(t *testing.T) {
-	s := worldtest.New(t)
-	p, q := s.Joins("Mira"), s.Joins("Tam")
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	feed := s.Ops.Feeds()[0]
-	open := func(who worldtest.Player, after string) <-chan op.Message {
-		t.Helper()
-		st, err := s.Ops.Follow(ctx, who.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed,
-			Vars: map[string]string{"id": p.ID.String()}, After: after})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := make(chan op.Message, 10)
-		go func() {
-			for m, err := range st.Messages {
-				if err != nil {
-					return
-				}
-				c <- m
-			}
-		}()
-		return c
-	}
-	next := func(c <-chan op.Message) op.Message {
-		t.Helper()
-		select {
-		case m := <-c:
-			return m
-		case <-ctx.Done():
-			t.Fatal("nothing came")
-			return op.Message{}
-		}
-	}
-	one := open(p, "")
-	p.Does("look")
-	first := next(one)
-	if !strings.Contains(string(first.Data), `"type":"Player.Look"`) ||
-		!strings.Contains(string(first.Data), `"narration":"Quay. Black stone`) {
-		t.Errorf("%s", first.Data)
-	}
-	q.Does("talk to nobody. look. n")
-	if m := next(one); !strings.Contains(string(m.Data), q.ID.String()) || strings.Contains(string(m.Data), "narration") {
-		t.Errorf("what another does here: %s", m.Data)
-	}
-	if m := next(one); !strings.Contains(string(m.Data), "Player.Move") {
-		t.Errorf("who leaves is seen leaving: %s", m.Data)
-	}
-	q.Does("look")
-	p.Does("i")
-	if m := next(one); !strings.Contains(string(m.Data), `"verb":"inventory"`) {
-		t.Errorf("what happens elsewhere was shown: %s", m.Data)
-	}
-	again := open(p, first.ID)
-	if m := next(again); !strings.Contains(string(m.Data), q.ID.String()) {
-		t.Errorf("after the last message had: %s", m.Data)
-	}
-	if _, err := s.Ops.Follow(ctx, q.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed,
-		Vars: map[string]string{"id": p.ID.String()}}); err == nil {
-		t.Error("another player follows")
-	}
 }
 
 func TestParserResolvesNamesAtPlace(t *testing.T) {

@@ -2,6 +2,7 @@ package worldtest
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,6 +61,9 @@ func (p Player) Clock() int64 {
 	p.Scene.T.Helper()
 	return int64(p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).At("player.clock").(float64))
 }
+
+// TickText returns a player's clock as JSON.
+func (s *Scene) TickText(p Player) string { return strconv.FormatInt(p.Clock(), 10) }
 
 // Tick returns the time of a place as a narrator reads it.
 func (s *Scene) Tick(place string) int64 {

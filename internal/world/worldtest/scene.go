@@ -38,6 +38,9 @@ type Setup struct {
 	Pace    play.Pace
 	Reader  play.Reader
 	Settle  play.Settle
+	// Narrator phrases results, within Patience.
+	Narrator play.Narrator
+	Patience time.Duration
 	// More returns a further surface, whose operations the surface world has too; nil for none.
 	More func(*world.World, *canon.Canon) op.Surface
 }
@@ -81,7 +84,7 @@ func Empty(t testing.TB, store canon.Store, change ...func(*Setup)) *Scene {
 		t.Fatal(err)
 	}
 	host, err := play.New(play.Config{World: s.World, Canon: s.Canon, Tokens: tokens{}, Pace: set.Pace,
-		Reader: set.Reader, Settle: set.Settle,
+		Reader: set.Reader, Settle: set.Settle, Narrator: set.Narrator, Patience: set.Patience,
 		Now: func() time.Time { return s.Now }})
 	if err != nil {
 		t.Fatal(err)
