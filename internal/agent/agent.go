@@ -54,6 +54,7 @@ type Config struct {
 	// policy's terms do not block.
 	Answers                   Provider
 	AskIntents, AskModeration bool
+	AskPlaces                 bool // it drafts places, in place of the composer
 	// Trial: the model must pass a trial before its answers to such questions are used.
 	Trial bool
 	Usage *usage.Recorder
@@ -88,7 +89,7 @@ func New(c Config) (*Agents, error) {
 		c.Policy = p
 	}
 	if c.Answers == nil {
-		c.AskIntents, c.AskModeration = false, false
+		c.AskIntents, c.AskModeration, c.AskPlaces = false, false, false
 	}
 	if c.Now == nil {
 		c.Now = time.Now

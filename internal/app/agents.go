@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
+	"loregate/internal/proposal/kind"
 	"loregate/internal/usage"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -147,10 +150,45 @@ type Agents struct {
 
 // agentHandlers returns the event handlers of the agents.
 func (a *App) agentHandlers() []event.Handler {
-	if !a.Config.Agents.Ambience {
-		return nil
+	list := []event.Handler{{Name: "places", Types: []event.Type{world.GenerationHint}, Handle: a.onPendingExit}}
+	if a.Config.Agents.Ambience {
+		list = append(list, event.Handler{Name: "ambience", Types: []event.Type{world.LocationChanged}, Handle: a.onChangedPlace})
 	}
-	return []event.Handler{{Name: "ambience", Types: []event.Type{world.LocationChanged}, Handle: a.onChangedPlace}}
+	return list
+}
+
+// generateOff is the default of the setting for places behind pending exits.
+const generateOff = "off"
+
+// SetGenerate sets whether places behind pending exits are drafted in a world: off, propose (a person decides), or live.
+func SetGenerate(s *canon.Settings, value string) { setExtra(s, kind.GenerateSetting, value) }
+
+// generateOf returns the setting for places behind pending exits.
+func generateOf(s canon.Settings) string { return cmp.Or(s.Extra[kind.GenerateSetting], generateOff) }
+
+// onPendingExit has the place drafted to which a player wanted to go, if the world wants that and everybody sees the
+// place before it.
+func (a *App) onPendingExit(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+	var hint struct {
+		PlayerID   string
+		LocationID string
+		Direction  command.Direction
+	}
+	wanted := generateOff
+	err := a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
+		wanted = generateOf(s.World().Settings)
+		return nil
+	})
+	if err != nil || wanted == generateOff || e.Label.Level > access.LevelUser ||
+		json.Unmarshal(e.Payload, &hint) != nil || !hint.Direction.Valid() {
+		return err
+	}
+	_, err = a.Agents.DraftPlace(ctx, Local(access.RoleUser), g.World(), agent.PlaceWish{Location: hint.LocationID,
+		Direction: string(hint.Direction), Opposite: string(hint.Direction.Opposite()), Player: hint.PlayerID}, e.ID.String())
+	if k := fault.KindOf(err); k == fault.NotFound || k == fault.Invalid {
+		return nil // the place was deleted or hidden meanwhile, or the hint was enqueued with other data
+	}
+	return err
 }
 
 // onChangedPlace gives a changed place ambience if players can see it.

@@ -127,6 +127,9 @@ func (d *doctor) reportAgents(ctx context.Context, a *App, w canon.World) {
 	if kinds := proposal.Unproven(w.Settings); len(kinds) > 0 {
 		without += ", but for " + strings.Join(kinds, ", ")
 	}
+	if how := generateOf(w.Settings); how != generateOff {
+		without += "; places behind pending exits: " + how
+	}
 	d.printCheck("agents in "+w.Slug, nil,
 		"a proposal that cites a context is judged by the gates; one that cites none %s", without)
 	err := a.runAsOperator(ctx, w.ID, "list_standing", access.Read, func(g access.Grant) error {

@@ -104,7 +104,9 @@ func (n turnNarrator) Vet(ctx context.Context, g access.Grant, t play.Text, of p
 var tellings = kind.TellingKind(draftWords())
 
 // phrasingSchema is the form of a narration by a model.
-var phrasingSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["texts"],"properties":` +
-	`{"texts":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["class","text"],` +
-	`"properties":{"class":{"type":"string","enum":["narration","flavour","structural","hint","ambient"]},` +
-	`"text":{"type":"string"}}}}}}`)
+var phrasingSchema = json.RawMessage(
+	`{"type":"object","additionalProperties":false,"required":["texts"],"properties":` +
+		`{"texts":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["class","text"],` +
+		`"properties":{"class":{"type":"string","enum":["narration","flavour","structural","hint","ambient"]},` +
+		`"text":{"type":"string"}}}}}}`,
+)

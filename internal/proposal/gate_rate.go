@@ -17,17 +17,22 @@ func (s *Service) checkRate(_ context.Context, c *candidate) (outcome, error) {
 	a, l, level := c.ledger, s.cfg.Limits, c.rec.Author.Level
 	account := rateAccountOf(&c.rec)
 	player := levelKeys(level, "player:%d:%s:%s", account, c.rec.Purpose)
-	for _, limit := range []struct {
+	type limit struct {
 		name   string
 		keys   []string
 		within time.Duration
 		most   int
-	}{
+	}
+	limits := []limit{
 		{"player_minute", player, time.Minute, l.PlayerMinute},
 		{"player_hour", player, time.Hour, l.PlayerHour},
 		{"key_minute", []string{"key:" + c.rec.Author.Account}, time.Minute, l.KeyMinute},
 		{"world_minute", levelKeys(level, "world:%d"), time.Minute, l.WorldMinute},
-	} {
+	}
+	if most := c.kind.PlayerHour; most > 0 {
+		limits = append(limits, limit{"kind_hour", levelKeys(level, "kind:%d:%s:%s", account, c.rec.Kind), time.Hour, most})
+	}
+	for _, limit := range limits {
 		if n, wait := a.countWindow(limit.keys, limit.within, limit.most, c.now); n >= limit.most {
 			return rateRefusal(limit.name, limit.most, wait), nil
 		}
@@ -58,6 +63,7 @@ func rateKeys(j *judgedEvent) []string {
 		fmt.Sprintf("player:%d:%s:%s", j.Author.Level, rateAccountOf(j), j.Purpose),
 		"key:" + j.Author.Account,
 		fmt.Sprintf("world:%d", j.Author.Level),
+		fmt.Sprintf("kind:%d:%s:%s", j.Author.Level, rateAccountOf(j), j.Kind),
 	}
 }
 

@@ -49,6 +49,10 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 			"contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
 		return in
 	}
+	beyond := func(place, name string) fields {
+		return fields{"locationId": ids[place], "direction": "west", "name": name, "text": "Reeds nod across the mud.",
+			"terrain": "riverbank", "wayBack": "east"}
+	}
 	inv := proposal.GateInvariant
 	return []hiddenRow{
 		{"a hidden place", "propose-ambience", inv, at("@cellar", "Fog.")},
@@ -70,6 +74,8 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		{"a hidden place that something happened to", "enqueue-world-event", inv, event("loc:"+ids["@cellar"], fields{})},
 		{"a hidden player that something happened to", "enqueue-world-event", inv, event("player:"+ids["@ghost"], fields{})},
 		{"somebody hidden in an event", "enqueue-world-event", inv, event("global:world", fields{"npcId": ids["@veil"]})},
+		{"a place beyond a hidden one", "propose-place", inv, beyond("@cellar", "Silt Landing")},
+		{"a place of a hidden card's name, where a hidden way leads", "propose-place", "", beyond("@quay", "The Drowned Cellar")},
 		{"an event that was told where it is hidden", "enqueue-world-event", "",
 			event("loc:"+ids["@quay"], fields{"text": hiddenText})},
 		{"an act of a hidden player", "propose-action", inv, act("@ghost")},

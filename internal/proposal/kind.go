@@ -23,6 +23,12 @@ type Kind struct {
 	Tokens  int  // most tokens that its texts may hold; 0 for no limit
 	Repeats bool // an accepted proposal may be proposed again: an act can be done twice
 	Event   bool // its result also has the member accepted, as those of events do
+	// Live is the extra setting of a world that lets proposals of the kind pass without a person if its value is
+	// SettingLive; "" for none. Every gate and every other reason to wait still applies.
+	Live string
+	// PlayerHour is the most proposals of the kind an hour for one player, or one author without a player; 0 for the
+	// limits of all kinds alone.
+	PlayerHour int
 	// Refs are the members of a payload, such as "seedSpec.giverId", that hold an id or a codename.
 	// The judged and stored payload has the id.
 	Refs []string
@@ -33,6 +39,9 @@ type Kind struct {
 	schema *jsonschema.Schema
 	decode func(payload json.RawMessage) (Draft, error)
 }
+
+// SettingLive is the value of a setting that lets proposals pass without a person; see Kind.Live.
+const SettingLive = "live"
 
 // Tool describes the operation that proposes a kind over MCP and REST.
 type Tool struct {

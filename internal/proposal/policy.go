@@ -54,7 +54,7 @@ func (s *Service) decideStatus(c *candidate) {
 
 // reviewReason returns why a person must look at a candidate, or "" if it needs no review.
 func (s *Service) reviewReason(c *candidate) string {
-	if s.policyOf(c.kind) == Review || c.rec.Diverted {
+	if s.policyOf(c.kind) == Review && !c.live || c.rec.Diverted {
 		return "waits for a person, as every " + c.kind.Name + " does"
 	}
 	return s.exceptionReason(c)

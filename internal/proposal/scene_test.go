@@ -262,7 +262,8 @@ func (s *scene) settlePlan(p *canon.Plan) error {
 		key, name, typ, fields string
 		label                  *access.Label
 	}{
-		{"quay", "Rent Quay", "Location", "", nil}, {"market", "Fishgate Market", "Location", "", nil},
+		{"quay", "Rent Quay", "Location", `{"exitAvailability":{"pending":{"west":"Mist.","up":"Sky."}}}`, nil},
+		{"market", "Fishgate Market", "Location", "", nil},
 		{"tavern", "The Dry Anchor", "Location", "", nil},
 		{"tower", "Candle Tower", "Location", "", nil}, {"cellar", "The Drowned Cellar", "Location", "", &gm},
 		{"gudrun", "Gudrun", "Character", "", nil}, {"hob", "Hob", "Character", "", nil},

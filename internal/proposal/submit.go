@@ -49,6 +49,7 @@ type candidate struct {
 	sig       signature  // of the texts
 	profile   string     // of the world's safety policy
 	unproven  bool       // the world lets agents propose it without a context
+	live      bool       // the world lets its kind pass without a person
 	flagged   bool       // the safety gate found something
 	sources   sources
 	finding   Finding
@@ -122,6 +123,7 @@ func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
 	return s.cfg.Canon.Read(ctx, c.grant, func(snap *canon.Snapshot) (err error) {
 		settings := snap.World().Settings
 		c.profile, c.unproven = settings.Extra[ProfileSetting], slices.Contains(Unproven(settings), c.kind.Name)
+		c.live = c.kind.Live != "" && settings.Extra[c.kind.Live] == SettingLive
 		if c.recorded == nil {
 			if c.rec.Payload, err = c.kind.replaceCodenames(ctx, snap, c.rec.Payload); err != nil {
 				return err

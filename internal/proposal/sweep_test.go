@@ -22,13 +22,13 @@ func TestSweepRemovesUnusedState(t *testing.T) {
 	}
 	propose("old", noon)
 	a.sweep(noon)
-	if len(a.used) != 1 || len(a.times) != 3 || len(a.tokens) != 1 {
+	if len(a.used) != 1 || len(a.times) != 4 || len(a.tokens) != 1 {
 		t.Fatalf("%d keys, %d rates and %d days are kept of one proposal", len(a.used), len(a.times), len(a.tokens))
 	}
 	later := noon.Add(23 * time.Hour)
 	propose("new", later)
 	a.sweep(later)
-	if len(a.used) != 2 || len(a.times) != 3 || len(a.tokens) != 1 {
+	if len(a.used) != 2 || len(a.times) != 4 || len(a.tokens) != 1 {
 		t.Errorf("after 23 hours %d keys, %d rates and %d days are kept; want both keys, and the latter's rates and day",
 			len(a.used), len(a.times), len(a.tokens))
 	}

@@ -30,7 +30,11 @@ func NarrationLabel(v access.View) access.Label {
 }
 
 // NarrationOf returns the narration of an act, if one was kept for the reader.
-func (m *AsOf) NarrationOf(ctx context.Context, player canon.CardID, act uuid.UUID) (n Narration, ok bool, err error) {
+func (m *AsOf) NarrationOf(
+	ctx context.Context,
+	player canon.CardID,
+	act uuid.UUID,
+) (n Narration, ok bool, err error) {
 	events, _, err := m.Events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))},
 		Key: NarrationKey(act), Page: canon.Page{Limit: 1, Uncounted: true}})
 	if len(events) > 0 {
@@ -43,7 +47,12 @@ func (m *AsOf) NarrationOf(ctx context.Context, player canon.CardID, act uuid.UU
 func NarrationKey(act uuid.UUID) string { return "narrated:" + act.String() }
 
 // NarrationEntries returns the entries of the narration context of a player, as JSON without ids.
-func (w *World) NarrationEntries(ctx context.Context, snap *canon.Snapshot, player canon.CardID, maxTokens int) (json.RawMessage, error) {
+func (w *World) NarrationEntries(
+	ctx context.Context,
+	snap *canon.Snapshot,
+	player canon.CardID,
+	maxTokens int,
+) (json.RawMessage, error) {
 	got, err := narrationContextOf(ctx, w.Current(snap), narrationIn{PlayerID: player.String(), Purpose: "result",
 		MaxTokens: maxTokens})
 	if err != nil || got.Item == nil {

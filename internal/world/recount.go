@@ -143,6 +143,12 @@ func (m *AsOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTit
 		}
 		DecodeFields(e.Payload, &laid)
 		return markup.Clean(laid.Text), nil
+	case ExitCreated:
+		var x exitPayload
+		if DecodeFields(e.Payload, &x); x.Direction.Valid() && x.ToID != "" {
+			to, _ := idOf(x.ToID)
+			return "A way leads " + x.Direction.Phrase() + " now, to " + in[to] + ".", nil
+		}
 	case PlayerNarrated:
 		var n Narration
 		DecodeFields(e.Payload, &n)

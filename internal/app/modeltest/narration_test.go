@@ -109,8 +109,13 @@ func TestTurnsWithABadModel(t *testing.T) {
 			t.Fatalf("%s is\n%s\nwant %s", name, got, want)
 		}
 	}
-	t.Logf("%d turns, %d questions, %d narrations by the model; the longest turn took %s", players*turns, asked.Load(),
-		modelled, longest)
+	t.Logf(
+		"%d turns, %d questions, %d narrations by the model; the longest turn took %s",
+		players*turns,
+		asked.Load(),
+		modelled,
+		longest,
+	)
 	if modelled < 50 {
 		t.Errorf("only %d narrations by the model", modelled)
 	}
@@ -124,7 +129,9 @@ func TestTurnsWithABadModel(t *testing.T) {
 
 // wordsIn returns the words of a text, sorted: people at a place are listed by their random ids.
 func wordsIn(text string) []string {
-	return slices.Sorted(slices.Values(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.", r) })))
+	return slices.Sorted(
+		slices.Values(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.", r) })),
+	)
 }
 
 func (h *house) join(name string) (id string) {
@@ -135,7 +142,13 @@ func (h *house) join(name string) (id string) {
 
 func (h *house) act(player, text string) (out turn) {
 	h.t.Helper()
-	h.do(access.RoleUser, "POST", "/api/players/"+player+"/commands?world="+app.SampleWorld, object{"text": text}, &out)
+	h.do(
+		access.RoleUser,
+		"POST",
+		"/api/players/"+player+"/commands?world="+app.SampleWorld,
+		object{"text": text},
+		&out,
+	)
 	return out
 }
 

@@ -9,7 +9,15 @@ import (
 
 // groundedKinds are the kinds of nouns that a narration may use only if its sources do: it may add a sound or a smell to
 // a scene, but nobody and nothing.
-var groundedKinds = []string{"person", "animal", "imaginary being", "spiritual being", "artifact", "money", "treasure"}
+var groundedKinds = []string{
+	"person",
+	"animal",
+	"imaginary being",
+	"spiritual being",
+	"artifact",
+	"money",
+	"treasure",
+}
 
 // determiners stand before nouns, also before words that may be verbs elsewhere.
 var determiners = map[string]bool{"a": true, "an": true, "the": true, "another": true, "some": true, "two": true,

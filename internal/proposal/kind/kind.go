@@ -32,7 +32,7 @@ type Config struct {
 // Kinds returns all kinds of this package.
 func Kinds(c Config) []*proposal.Kind {
 	list := []*proposal.Kind{
-		dialogueKind(c), ambienceKind(c), questKind(c), eventKind(c),
+		dialogueKind(c), ambienceKind(c), questKind(c), eventKind(c), placeKind(c),
 	}
 	for _, k := range list {
 		k.Tool.Surfaces = []string{c.Surface}

@@ -61,7 +61,12 @@ func (t telling) Texts() []proposal.Text {
 func (t telling) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
 	i := newInspection(ctx, s)
 	i.label = access.NewLabel(s.View().Level)
-	i.checkClaims("text", t.Text, t.cfg.Directions, scene{place: canon.CardID(t.PlaceID), listener: canon.CardID(t.PlayerID)})
+	i.checkClaims(
+		"text",
+		t.Text,
+		t.cfg.Directions,
+		scene{place: canon.CardID(t.PlaceID), listener: canon.CardID(t.PlayerID)},
+	)
 	if i.review != "" && len(i.issues) == 0 {
 		i.add("text", i.review)
 	}

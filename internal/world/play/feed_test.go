@@ -91,12 +91,14 @@ func TestPlayerStream(t *testing.T) {
 	one := follow(t, p, p, "")
 	p.Does("look")
 	first, text := one.turn()
-	if !strings.Contains(string(first[1].Data), `"type":"Player.Look"`) || !strings.HasPrefix(text, "Quay. Black stone") {
+	if !strings.Contains(string(first[1].Data), `"type":"Player.Look"`) ||
+		!strings.HasPrefix(text, "Quay. Black stone") {
 		t.Errorf("%s\n%s", first[1].Data, text)
 	}
 	q.Does("talk to nobody. look. n")
 	m := one.next()
-	if m.Event != "event" || !strings.Contains(string(m.Data), q.ID.String()) || strings.Contains(string(m.Data), "narration") {
+	if m.Event != "event" || !strings.Contains(string(m.Data), q.ID.String()) ||
+		strings.Contains(string(m.Data), "narration") {
 		t.Errorf("what another does here: %s", m.Data)
 	}
 	one.wants("event", "Player.Move")

@@ -128,7 +128,13 @@ func (h *Host) phrase(ctx context.Context, g access.Grant, told Told, n *world.N
 }
 
 // keepNarration records a narration for its reader, and lays its mood over a place that has none.
-func (h *Host) keepNarration(ctx context.Context, g access.Grant, n world.Narration, place canon.CardID, mood string) error {
+func (h *Host) keepNarration(
+	ctx context.Context,
+	g access.Grant,
+	n world.Narration,
+	place canon.CardID,
+	mood string,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
 	defer cancel()
 	payload, err := json.Marshal(n)
@@ -160,7 +166,13 @@ func narratedBy(n world.Narration) canon.EventActor {
 }
 
 // planMood lays an ambient layer over a place for an hour, unless it has one.
-func (h *Host) planMood(ctx context.Context, p *canon.Plan, player, place canon.CardID, mood string, label access.Label) error {
+func (h *Host) planMood(
+	ctx context.Context,
+	p *canon.Plan,
+	player, place canon.CardID,
+	mood string,
+	label access.Label,
+) error {
 	m := h.world.Current(p.Snapshot)
 	at, ok, err := m.FindAtLink(ctx, player)
 	if err != nil || !ok || at.To != place {

@@ -41,15 +41,27 @@ func told(t *testing.T, texts ...play.Text) (*worldtest.Scene, *teller) {
 }
 
 func TestNarratorPhrasesACommittedResult(t *testing.T) {
-	s, r := told(t, play.Text{Class: kind.Result, Text: "Up you go, step by wet step."}, play.Text{Class: kind.Flavour, Text: "Tar hangs in the air."},
-		play.Text{Class: kind.Hint, Text: "The well hums."}, play.Text{Class: kind.Ambient, Text: "A hush lies over the stalls."})
+	s, r := told(
+		t,
+		play.Text{Class: kind.Result, Text: "Up you go, step by wet step."},
+		play.Text{Class: kind.Flavour, Text: "Tar hangs in the air."},
+		play.Text{
+			Class: kind.Hint,
+			Text:  "The well hums.",
+		},
+		play.Text{Class: kind.Ambient, Text: "A hush lies over the stalls."},
+	)
 	p, q := s.Joins("Mira"), s.Joins("Tam")
 	one := follow(t, p, p, "")
 	const text = "Up you go, step by wet step. Tar hangs in the air."
 	r.texts = r.texts[:3]
-	p.Does("north", worldtest.Keyed("k")).Is("narration", text+"\n\nThe well hums.", "events.#", 2, "results.0.text", text+"\n\nThe well hums.")
+	p.Does("north", worldtest.Keyed("k")).
+		Is("narration", text+"\n\nThe well hums.", "events.#", 2, "results.0.text", text+"\n\nThe well hums.")
 	if len(r.told) != 1 || !strings.HasPrefix(r.told[0].Text, "You go north. Square.") ||
-		!strings.Contains(string(r.told[0].Context), "Oda Tarn") || strings.Contains(string(r.told[0].Context), "secret") {
+		!strings.Contains(
+			string(r.told[0].Context),
+			"Oda Tarn",
+		) || strings.Contains(string(r.told[0].Context), "secret") {
 		t.Errorf("the narrator was told %+v", r.told)
 	}
 	p.Does("north", worldtest.Keyed("k")).Is("narration", text)
@@ -60,7 +72,8 @@ func TestNarratorPhrasesACommittedResult(t *testing.T) {
 	for len(list) == 0 || list[len(list)-1] != "narration.done" {
 		m := one.next()
 		list = append(list, m.Event)
-		if m.Event == "narration.done" && (!strings.Contains(string(m.Data), text) || !strings.Contains(string(m.Data), `"by":"stub-1"`)) {
+		if m.Event == "narration.done" &&
+			(!strings.Contains(string(m.Data), text) || !strings.Contains(string(m.Data), `"by":"stub-1"`)) {
 			t.Errorf("%s", m.Data)
 		}
 	}
@@ -74,12 +87,19 @@ func TestNarratorPhrasesACommittedResult(t *testing.T) {
 		who.Caller.Audience = ""
 		who.Call("get-recent-events", events).Is("items.#", 2)
 	}
-	r.texts = []play.Text{{Class: kind.Result, Text: "You look about."}, {Class: kind.Ambient, Text: "A hush lies over the stalls."}}
+	r.texts = []play.Text{
+		{Class: kind.Result, Text: "You look about."},
+		{Class: kind.Ambient, Text: "A hush lies over the stalls."},
+	}
 	p.Does("look").Is("narration", "You look about.")
 	r.texts[1].Text = "A second mood."
 	p.Does("look at the well")
-	s.As("gm").Call("get-atmosphere", `{"locationId":"loc-square","tick":`+s.TickText(p)+`}`).Is("ambient.value", "A hush lies over the stalls.")
-	s.As("user").Call("get-atmosphere", `{"locationId":"loc-square","tick":`+s.TickText(p)+`}`).Is("ambient.defaulted", true)
+	s.As("gm").
+		Call("get-atmosphere", `{"locationId":"loc-square","tick":`+s.TickText(p)+`}`).
+		Is("ambient.value", "A hush lies over the stalls.")
+	s.As("user").
+		Call("get-atmosphere", `{"locationId":"loc-square","tick":`+s.TickText(p)+`}`).
+		Is("ambient.defaulted", true)
 }
 
 func TestTemplateStandsWhereTheNarratorFails(t *testing.T) {
@@ -91,7 +111,8 @@ func TestTemplateStandsWhereTheNarratorFails(t *testing.T) {
 		p := s.Joins("Mira")
 		one := follow(t, p, p, "")
 		began := time.Now()
-		p.Does("say hello. say goodbye").Is("narration", "You say: “hello” Nobody answers.\n\nYou say: “goodbye” Nobody answers.")
+		p.Does("say hello. say goodbye").
+			Is("narration", "You say: “hello” Nobody answers.\n\nYou say: “goodbye” Nobody answers.")
 		if d := time.Since(began); d > 3*time.Second {
 			t.Errorf("%s: the command took %s", name, d)
 		}
