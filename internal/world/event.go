@@ -30,6 +30,7 @@ const (
 	ClockAdvanced   event.Type = "World.Clock.Advanced"
 	ClockReconciled event.Type = "Player.Clock.Reconciled"
 	PlayerNarrated  event.Type = "Player.Narrated"
+	ThingMade       event.Type = "World.Thing.Made"
 )
 
 // EventKind describes a type of event.
@@ -63,6 +64,7 @@ var EventKinds = []EventKind{
 	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.",
 		access.RoleNone},
 	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
+	{ThingMade, 1, "A noun in the text of a place became a card, because a player handled it.", access.RoleNone},
 	{PlayerNarrated, 1, "An act was narrated to its player.", access.RoleNone},
 }
 

@@ -30,6 +30,7 @@ type mentioned struct {
 	Start   uuid.UUID   `json:"fromId"`
 	End     uuid.UUID   `json:"toId"`
 	Quest   uuid.UUID   `json:"questId"`
+	Thing   uuid.UUID   `json:"thingId"`
 	Target  ObjectRef   `json:"target"`
 	Objects []ObjectRef `json:"objects"`
 }
@@ -41,12 +42,12 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	DecodeFields(e.Payload, &raw)
 	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place,
 		"fromLocationId": &about.From, "toLocationId": &about.To,
-		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target,
+		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "thingId": &about.Thing, "target": &about.Target,
 		"objects": &about.Objects} {
 		DecodeFields(raw[name], to) // one by one: an event of another shape may have a member that is not an id
 	}
 	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End,
-		about.Quest, uuid.UUID(about.Target.ID)} {
+		about.Quest, about.Thing, uuid.UUID(about.Target.ID)} {
 		if id != uuid.Nil {
 			ids = append(ids, canon.CardID(id))
 		}

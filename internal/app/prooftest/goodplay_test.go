@@ -31,6 +31,7 @@ var aimedAtPlaces = map[string][]example{
 		given("text", "go down, take the purse", "locationId", "$harbour")},
 	"send_command": {given("id", "$mira", "text", "go east then go west then go down"),
 		given("id", "$mira", "text", "talk to tam reed then inventory"),
+		given("id", "$mira", "text", "take the rope then examine the stone then west"),
 		given("id", "$mira", "text", "take the purse then examine ghost")},
 	"advance-time":       {given("minutes", "20", "dry_run", true)},
 	"get-canonical-fact": {given("factId", "fact_debt"), given("factId", "$lodge")},

@@ -2,6 +2,7 @@ package play
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"loregate/internal/canon"
@@ -36,7 +37,7 @@ func (s *turn) planTake() error {
 	}
 	picked, err := s.pickFromStock(name, n, stock, "There is no %q here that you could take.")
 	if err != nil {
-		return err
+		return s.orFixed(err, name)
 	}
 	for _, c := range picked {
 		if !isPortable(c.Card) {
@@ -53,6 +54,22 @@ func (s *turn) planTake() error {
 		return cannot("absent", "There is nothing here that you could take.")
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// orFixed returns another reason for the error of a thing that cannot be taken, if it is a part of the place.
+func (s *turn) orFixed(err error, name string) error {
+	no, ok := errors.AsType[*impossible](err)
+	if !ok || no.reason != "absent" {
+		return err
+	}
+	parts, bad := s.partsOfPlace()
+	if bad != nil {
+		return bad
+	}
+	if found := findMatches(name, parts); len(found) > 0 {
+		return cannot("fixed", "%s stays where it is.", found[0].Title())
+	}
+	return err
 }
 
 // listStock lists the things that can be taken from a place or a container: the things that it

@@ -61,15 +61,23 @@ func (s *turn) listLookTargets() ([]world.Card, error) {
 		return nil, err
 	}
 	all = append(append(all, own...), s.place)
-	parts, _, err := s.Descendants(s.ctx, s.place.ID, 1, canon.Page{Limit: 50})
-	for _, c := range parts {
-		if !c.IsTagList() {
-			all = append(all, world.CardOf(c))
-		}
-	}
+	parts, err := s.partsOfPlace()
+	all = append(all, parts...)
 	me := s.player
 	me.Fields = []byte(`{"aliases":["me","myself","self"]}`)
 	return append(all, me), err
+}
+
+// partsOfPlace lists the parts of the place that have a card, without those that may have been carried off.
+func (s *turn) partsOfPlace() (list []world.Card, err error) {
+	parts, _, err := s.Descendants(s.ctx, s.place.ID, 1, canon.Page{Limit: 50})
+	for _, c := range parts {
+		var f struct{ Portable bool }
+		if world.DecodeFields(c.Fields, &f); !c.IsTagList() && !f.Portable {
+			list = append(list, world.CardOf(c))
+		}
+	}
+	return list, err
 }
 
 // planInventory looks at the things that the player has.
