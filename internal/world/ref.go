@@ -38,6 +38,7 @@ type contextRef struct {
 // digits of the commit's number, which also counts commits that the reader does not see.
 type refSealer struct {
 	aead   cipher.AEAD
+	mac    [32]byte // key of the nonces of positions; see sealPosition
 	random io.Reader
 }
 
@@ -48,7 +49,8 @@ func newRefSealer(key [32]byte, random io.Reader) (*refSealer, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCM(block)
-	return &refSealer{aead, random}, err
+	mac := sha256.Sum256(append([]byte("loregate feed position\x00"), key[:]...))
+	return &refSealer{aead, mac, random}, err
 }
 
 func (s *refSealer) seal(world access.WorldID, r contextRef) (string, error) {

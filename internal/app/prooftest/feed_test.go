@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 )
 
@@ -35,6 +36,20 @@ func (s *story) feeds(turn int) []feed {
 				}
 			})
 			s.do(s.who, "send_command", map[string]any{"id": mira, "text": "look"})
+		}},
+		{"world", "/api/world/feed?world=lendwater", fmt.Sprintf("tick-%d.", turn), 1, func(s *story) {
+			tick := func(text string, l access.Label) {
+				s.recordEvent(canon.Event{Type: "NPC.Tick", Scope: "global:world", Version: 1, Label: l,
+					Payload: rawJSON(`{"text":"` + text + `"}`)})
+			}
+			s.tellHiddenNow(func() {
+				for _, l := range s.hidden {
+					if len(l.Subjects) == 0 { // somebody who is named would rightly be told
+						tick(s.known.guesses[turn], l)
+					}
+				}
+			})
+			tick(fmt.Sprintf("tick-%d.", turn), everybody)
 		}},
 		{"game", "/api/games/" + game + "/stream", said, 3, func(s *story) {
 			s.tellHiddenNow(func() {

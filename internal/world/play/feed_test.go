@@ -20,11 +20,15 @@ type stream struct {
 // follow opens the stream around a player, after a message if after is not "".
 func follow(t *testing.T, who worldtest.Player, about worldtest.Player, after string) stream {
 	t.Helper()
+	return followFeed(t, who.Actor, about.Scene.Ops.Feeds()[0], map[string]string{"id": about.ID.String()}, after)
+}
+
+func followFeed(t *testing.T, who worldtest.Actor, feed *op.Feed, vars map[string]string, after string) stream {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	s := about.Scene
-	st, err := s.Ops.Follow(ctx, who.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: s.Ops.Feeds()[0],
-		Vars: map[string]string{"id": about.ID.String()}, After: after})
+	st, err := who.Scene.Ops.Follow(ctx, who.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed, Vars: vars,
+		After: after})
 	if err != nil {
 		t.Fatal(err)
 	}
