@@ -232,4 +232,4 @@ func playCalls(id string, turn int) []request {
 
 // listURIs are resources that are lists.
 var listURIs = []string{"imagineer://campaigns/lendwater/entities", "imagineer://campaigns/lendwater/timeline",
-	"imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities"}
+	"imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities", "world://feed"}
