@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
+	"loregate/internal/studio/builder"
 )
 
 // Config locates Blender. The zero Config looks for blender on the PATH.
@@ -24,15 +25,15 @@ type Adapter struct {
 	probed  studio.Probed
 	paints  *build.Paints
 	meshes  *build.Cache
-	mu      sync.Mutex           // guards the fields below
-	painted map[string][2]string // hashes of the stored colour and normal map, by kind of surface
+	mu      sync.Mutex                // guards the fields below
+	painted map[string]builder.Stored // by kind of surface
 }
 
 // New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
 	c.Binary = cmp.Or(c.Binary, "blender")
 	c.Threads = cmp.Or(c.Threads, 2)
-	return &Adapter{config: c, paints: build.NewPaints(), meshes: build.NewCache(), painted: map[string][2]string{}}
+	return &Adapter{config: c, paints: build.NewPaints(), meshes: build.NewCache(), painted: map[string]builder.Stored{}}
 }
 
 // Kind returns "blender".

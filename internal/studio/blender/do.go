@@ -18,6 +18,7 @@ import (
 
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
+	"loregate/internal/studio/builder"
 	"loregate/internal/studio/scene"
 	"loregate/internal/studio/spec"
 	"loregate/internal/studio/terrain"
@@ -247,21 +248,21 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work, in studio.Textur
 		return nil, studio.Fail(studio.Validation,
 			"object_name: there is no %q in the scene; list_objects lists the objects", in.Object)
 	}
-	pair := texture.Paint(in.Type, in.Size, w.Seed)
+	made := texture.Paint(in.Type, in.Size, w.Seed)
 	s := &scene.Script{}
 	name := fmt.Sprintf("%s %s %d", clipName(in.Object, 24), in.Type, w.Seed)
 	var ids []string
-	for _, half := range []struct {
+	for _, one := range []struct {
 		kind   string
 		m      *image.RGBA
 		linear bool
-	}{{"color", pair.Color, false}, {"normal", pair.Normal, true}} {
-		png, err := texture.PNG(half.m)
+	}{{"color", made.Color, false}, {"normal", made.Normal, true}, {"rough", made.Rough, true}} {
+		png, err := texture.PNG(one.m)
 		if err != nil {
 			return nil, err
 		}
-		pixels := studio.Pixels(half.m)
-		id, err := w.Keep(ctx, studio.OutputFile{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind),
+		pixels := studio.Pixels(one.m)
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, one.kind),
 			Media: "image/png", Content: &pixels}, png)
 		if err != nil {
 			return nil, err
@@ -271,11 +272,11 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work, in studio.Textur
 		if err != nil {
 			return nil, studio.Fail(studio.IOFailed, "the texture cannot be stored").Because(err)
 		}
-		s.Image(name+" "+half.kind, sum, half.linear)
+		s.Image(name+" "+one.kind, sum, one.linear)
 	}
 	s.Material(scene.Material{Name: name, Color: [4]float64{1, 1, 1, 1}, Roughness: roughness[in.Type],
 		Metallic: metallic[in.Type],
-		Image:    name + " color", Normal: name + " normal"})
+		Image:    name + " color", Normal: name + " normal", Rough: name + " rough"})
 	s.Assign(in.Object, name)
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -518,7 +519,7 @@ type painter struct {
 }
 
 // PaintedPNG returns the images of a kind of surface.
-func (p *painter) PaintedPNG(kind string) (color, normal []byte, err error) {
+func (p *painter) PaintedPNG(kind string) (texture.Images, error) {
 	return p.adapter.paints.PaintedPNG(kind)
 }
 
@@ -532,26 +533,29 @@ func (p *painter) Keep(data []byte) (string, error) {
 }
 
 // Painted stores the images of a kind of surface and returns their hashes.
-func (p *painter) Painted(kind string) (color, normal string, err error) {
+func (p *painter) Painted(kind string) (builder.Stored, error) {
 	p.adapter.mu.Lock()
-	pair, ok := p.adapter.painted[kind]
+	stored, ok := p.adapter.painted[kind]
 	p.adapter.mu.Unlock()
 	if ok {
-		if _, err := p.files.Path(pair[0]); err == nil {
-			return pair[0], pair[1], nil
+		if _, err := p.files.Path(stored.Color); err == nil {
+			return stored, nil
 		}
 	}
-	colors, normals, err := p.adapter.paints.PaintedPNG(kind)
+	made, err := p.adapter.paints.PaintedPNG(kind)
 	if err != nil {
-		return "", "", err
+		return stored, err
 	}
-	for i, png := range [][]byte{colors, normals} {
-		if pair[i], err = p.Keep(png); err != nil {
-			return "", "", err
+	for _, one := range []struct {
+		to  *string
+		png []byte
+	}{{&stored.Color, made.Color}, {&stored.Normal, made.Normal}, {&stored.Rough, made.Rough}} {
+		if *one.to, err = p.Keep(one.png); err != nil {
+			return stored, err
 		}
 	}
 	p.adapter.mu.Lock()
-	p.adapter.painted[kind] = pair
+	p.adapter.painted[kind] = stored
 	p.adapter.mu.Unlock()
-	return pair[0], pair[1], nil
+	return stored, nil
 }

@@ -268,7 +268,7 @@ def op_image(session, name, file, sha256, linear=False):
 
 
 def op_material(session, name, color=(0.8, 0.8, 0.8, 1), roughness=0.8, metallic=0.0,
-                emission=None, strength=0.0, transmission=0.0, image="", normal="", bump=1.0):
+                emission=None, strength=0.0, transmission=0.0, image="", normal="", bump=1.0, rough=""):
     material = bpy.data.materials.new(fresh(bpy.data.materials, name))
     session.undo.append(forget(bpy.data.materials, name))
     material.use_nodes = True
@@ -292,7 +292,15 @@ def op_material(session, name, color=(0.8, 0.8, 0.8, 1), roughness=0.8, metallic
         turn.inputs["Strength"].default_value = bump
         links.new(picture.outputs["Color"], turn.inputs["Color"])
         links.new(turn.outputs["Normal"], shader.inputs["Normal"])
-    material["spec"] = json.dumps([color, roughness, metallic, emission, strength, transmission, image, normal, bump])
+    if rough:
+        picture = nodes.new("ShaderNodeTexImage")
+        picture.image = known(bpy.data.images, rough, "image")
+        channels, product = nodes.new("ShaderNodeSeparateColor"), nodes.new("ShaderNodeMath")
+        product.operation, product.inputs[1].default_value = "MULTIPLY", roughness
+        links.new(picture.outputs["Color"], channels.inputs[0])
+        links.new(channels.outputs[1], product.inputs[0])
+        links.new(product.outputs[0], shader.inputs["Roughness"])
+    material["spec"] = json.dumps([color, roughness, metallic, emission, strength, transmission, image, normal, bump, rough])
 
 
 def op_import(session, name, file):

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"loregate/internal/fault"
+	"loregate/internal/studio/builder"
 	"loregate/internal/studio/gltf/gltftest"
 	"loregate/internal/studio/scene"
 	"loregate/internal/studio/spec"
@@ -408,8 +409,9 @@ type plainPainter struct{ *Paints }
 
 func (plainPainter) Keep([]byte) (string, error) { return strings.Repeat("2", 64), nil }
 
-func (plainPainter) Painted(string) (string, string, error) {
-	return strings.Repeat("0", 64), strings.Repeat("1", 64), nil
+func (plainPainter) Painted(string) (builder.Stored, error) {
+	return builder.Stored{Color: strings.Repeat("0", 64), Normal: strings.Repeat("1", 64),
+		Rough: strings.Repeat("3", 64)}, nil
 }
 
 // city is a scene of 2,000 parts, all of different sizes.

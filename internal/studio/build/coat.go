@@ -106,11 +106,11 @@ func newTile(l builder.Look, p Painter) (t tile, err error) {
 	if l.Paint == "" || l.Color != ([4]float64{}) {
 		return t, nil
 	}
-	color, _, err := p.PaintedPNG(l.Paint)
+	painted, err := p.PaintedPNG(l.Paint)
 	if err != nil {
 		return t, err
 	}
-	m, err := png.Decode(bytes.NewReader(color))
+	m, err := png.Decode(bytes.NewReader(painted.Color))
 	if err != nil {
 		return t, err
 	}
@@ -195,9 +195,21 @@ func (l *landPainter) paint(p Painter) ([]byte, error) {
 	eachRow(l.pixels, func(row int) {
 		v := 1 - (float64(row)+0.5)/float64(l.pixels)
 		y := l.spans[1].toMetres(v)
-		for column := range l.pixels {
+		at := func(column int) landPoint {
 			u := (float64(column) + 0.5) / float64(l.pixels)
-			l.paintPixel(out.Pix[4*(row*l.pixels+column):], tiles, shares, u, v, l.spans[0].toMetres(u), y)
+			return landPoint{u: u, v: v, x: l.spans[0].toMetres(u), y: y}
+		}
+		// Noise is dear: odd columns get the mean of their neighbours.
+		next := at(0)
+		next.fine = l.noiseAt(next.x, y, 19)
+		for column := 0; column < l.pixels; column += 2 {
+			even, odd := next, at(column+1)
+			next = at(column + 2)
+			next.fine = l.noiseAt(next.x, y, 19)
+			odd.fine = (even.fine + next.fine) / 2
+			to := out.Pix[4*(row*l.pixels+column):]
+			l.paintPixel(to, tiles, shares, even)
+			l.paintPixel(to[4:], tiles, shares, odd)
 		}
 	})
 	var b bytes.Buffer
@@ -224,19 +236,23 @@ func (l *landPainter) noiseAt(x, y, period float64) float64 {
 	return float64(l.rough.At(int64(x/period*noise.One)+shift, int64(y/period*noise.One)+shift)) / noise.One
 }
 
+// landPoint is a point of the land, in texture coordinates and in metres, with the fine noise there.
+type landPoint struct{ u, v, x, y, fine float64 }
+
 // paintPixel blends the coats at a point. Each is sampled twice, turned and in two sizes, so that its
 // tiles are not seen to recur.
-func (l *landPainter) paintPixel(to []byte, tiles []tile, shares *mask, u, v, x, y float64) {
+func (l *landPainter) paintPixel(to []byte, tiles []tile, shares *mask, s landPoint) {
 	const tilesPerMetre = 1 / scene.TileMetres
-	fine, mix := l.noiseAt(x, y, 19), shares.at(len(tiles)+1, u, v)
-	tu, tv := x*tilesPerMetre, y*tilesPerMetre
-	ru, rv := (x*0.8-y*0.6)*tilesPerMetre*0.43, (x*0.6+y*0.8)*tilesPerMetre*0.43
+	mix := shares.at(len(tiles)+1, s.u, s.v)
+	tu, tv := s.x*tilesPerMetre, s.y*tilesPerMetre
+	ru, rv := (s.x*0.8-s.y*0.6)*tilesPerMetre*0.43, (s.x*0.6+s.y*0.8)*tilesPerMetre*0.43
 	var c [3]float64
 	for k := range tiles {
-		share := shares.at(k, u, v)
+		own := shares.at(k, s.u, s.v)
+		share := own
 		if k > 0 {
-			share = smoothRamp((share-0.5)*2.2 + (fine-0.5)*2.4 + 0.5)
-			if share <= 0 || shares.at(k, u, v) <= 0.02 {
+			share = smoothRamp((own-0.5)*2.2 + (s.fine-0.5)*2.4 + 0.5)
+			if share <= 0 || own <= 0.02 {
 				continue
 			}
 		}
@@ -247,10 +263,10 @@ func (l *landPainter) paintPixel(to []byte, tiles []tile, shares *mask, u, v, x,
 			c[i] += (own - c[i]) * share
 		}
 	}
-	light := shares.at(len(tiles), u, v) + 0.14*fine
+	light := shares.at(len(tiles), s.u, s.v) + 0.14*s.fine
 	pale := 0.0
 	if l.pale > 0 {
-		pale = 0.75 * (1 - math.Exp2(-math.Hypot(x, y)/l.pale))
+		pale = 0.75 * (1 - math.Exp2(-math.Hypot(s.x, s.y)/l.pale))
 	}
 	for i, haze := range [3]float64{138, 158, 176} {
 		to[i] = byte(min(c[i]*light*(1-pale)+haze*pale, 255))

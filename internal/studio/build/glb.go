@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/studio/gltf"
 	"loregate/internal/studio/scene"
+	"loregate/internal/studio/texture"
 )
 
 // arrays is a mesh as the primitives of a GLB file, one for each slot that has faces.
@@ -16,9 +17,9 @@ type arrays struct {
 	primitives []gltf.Primitive
 }
 
-// Painter returns the PNGs of a painted surface.
+// Painter returns the maps of a painted surface.
 type Painter interface {
-	PaintedPNG(kind string) (color, normal []byte, err error)
+	PaintedPNG(kind string) (texture.Images, error)
 }
 
 // GLB encodes the model as a file, with its lights, cameras and markers. Each body is a node of its own.
@@ -179,17 +180,19 @@ func (m *Model) addMaterials(f *gltf.File, p Painter) (map[string]int, error) {
 		l := m.Materials[name]
 		o := gltf.Material{Name: name, TwoSided: leafy[name], Color: l.Color, Roughness: l.Roughness, Metallic: l.Metallic,
 			Emission: l.Emission,
-			Strength: l.Strength, Image: -1, Normal: -1, Bump: cmp.Or(l.Bump, 1)}
+			Strength: l.Strength, Image: -1, Normal: -1, Rough: -1, Bump: cmp.Or(l.Bump, 1)}
 		if l.Paint != "" {
-			color, normal, err := p.PaintedPNG(l.Paint)
+			painted, err := p.PaintedPNG(l.Paint)
 			if err != nil {
 				return nil, err
 			}
 			if l.Color == ([4]float64{}) {
-				o.Image = add(l.Paint, color)
+				o.Image = add(l.Paint, painted.Color)
 			}
-			kind, _ := splitKind(l.Paint)
-			o.Normal = add(kind+" normal", normal)
+			kind, finish := splitKind(l.Paint)
+			finish.Tint = [3]byte{}
+			o.Normal = add(kind+" normal", painted.Normal)
+			o.Rough = add(finishedKind(kind, finish)+" roughness", painted.Rough)
 		}
 		if paint := own[name]; paint != nil {
 			jpeg, err := paint(p)

@@ -87,7 +87,9 @@ func (b *maker) lookOf(name string) (l builder.Look, err error) {
 		c := linearColor(cmp.Or(own.Color, "#ffffff"))
 		l.Emission, l.Strength = &c, own.Glow
 	}
-	l.Roughness *= 1 - 0.75*own.Wet
+	if l.Paint == "" || l.Color != ([4]float64{}) { // else the finish of the surface is wet
+		l.Roughness *= 1 - 0.75*own.Wet
+	}
 	for i := range 3 {
 		l.Color[i] *= 1 - 0.45*own.Wet
 	}

@@ -17,25 +17,22 @@ const (
 // Paints paints the surfaces of scenes, each once. It is safe for concurrent use.
 type Paints struct {
 	mu   sync.Mutex // guards made
-	made map[string]func() (pngs, error)
+	made map[string]func() (texture.Images, error)
 }
 
-type pngs struct{ color, normal []byte }
-
 // NewPaints makes an empty Paints.
-func NewPaints() *Paints { return &Paints{made: map[string]func() (pngs, error){}} }
+func NewPaints() *Paints { return &Paints{made: map[string]func() (texture.Images, error){}} }
 
-// PaintedPNG returns the colours and the normals of a kind of surface.
-func (p *Paints) PaintedPNG(kind string) (color, normal []byte, err error) {
+// PaintedPNG returns the maps of a kind of surface.
+func (p *Paints) PaintedPNG(kind string) (texture.Images, error) {
 	p.mu.Lock()
 	paint := p.made[kind]
 	if paint == nil {
-		paint = sync.OnceValues(func() (pngs, error) { return paintSurface(kind) })
+		paint = sync.OnceValues(func() (texture.Images, error) { return paintSurface(kind) })
 		p.made[kind] = paint
 	}
 	p.mu.Unlock()
-	both, err := paint()
-	return both.color, both.normal, err
+	return paint()
 }
 
 // finishedKind returns the name of a kind of surface with a finish.
@@ -55,12 +52,9 @@ func splitKind(name string) (kind string, f texture.Finish) {
 	return kind, f
 }
 
-func paintSurface(name string) (out pngs, err error) {
+func paintSurface(name string) (texture.Images, error) {
 	kind, finish := splitKind(name)
 	made := texture.Paint(kind, surfaceSize, surfaceSeed)
-	finish.Apply(made.Color, surfaceSeed)
-	if out.color, err = texture.PNG(made.Color); err == nil {
-		out.normal, err = texture.PNG(made.Normal)
-	}
-	return out, err
+	finish.Apply(made, surfaceSeed)
+	return made.Encode()
 }

@@ -32,27 +32,31 @@ func LookNamed(name string) (Look, error) {
 	return Look(l), nil
 }
 
-// Painter returns painted surfaces by kind, as hashes of stored images.
+// Stored are the maps of a painted surface, as hashes of stored images.
+type Stored struct{ Color, Normal, Rough string }
+
+// Painter returns painted surfaces by kind.
 type Painter interface {
-	Painted(kind string) (color, normal string, err error)
+	Painted(kind string) (Stored, error)
 }
 
 // AddLook adds a material and the images of its surface. If the material has a colour of its own,
-// only the relief of the surface is used.
+// only the relief and the roughness of the surface are used.
 func AddLook(s *scene.Script, name string, l Look, p Painter) error {
 	m := l.Material
 	m.Name = name
 	if l.Paint != "" {
-		color, normal, err := p.Painted(l.Paint)
+		painted, err := p.Painted(l.Paint)
 		if err != nil {
 			return err
 		}
 		if m.Color == ([4]float64{}) {
-			s.Image(name+" color", color, false)
+			s.Image(name+" color", painted.Color, false)
 			m.Image = name + " color"
 		}
-		s.Image(name+" normal", normal, true)
-		m.Normal = name + " normal"
+		s.Image(name+" normal", painted.Normal, true)
+		s.Image(name+" rough", painted.Rough, true)
+		m.Normal, m.Rough = name+" normal", name+" rough"
 	}
 	if m.Color == ([4]float64{}) {
 		m.Color = [4]float64{0.8, 0.8, 0.8, 1}

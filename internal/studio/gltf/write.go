@@ -53,16 +53,17 @@ type Primitive struct {
 	Material                                   int
 }
 
-// Material is a metallic-roughness material. Image and Normal are indices of images; -1: none.
+// Material is a metallic-roughness material. Image, Normal and Rough are indices of images;
+// -1: none. G of Rough multiplies Roughness, B multiplies Metallic.
 type Material struct {
-	Name                string
-	Color               [4]float64
-	Roughness, Metallic float64
-	Emission            *[3]float64
-	Strength            float64
-	Image, Normal       int
-	Bump                float64
-	TwoSided            bool
+	Name                 string
+	Color                [4]float64
+	Roughness, Metallic  float64
+	Emission             *[3]float64
+	Strength             float64
+	Image, Normal, Rough int
+	Bump                 float64
+	TwoSided             bool
 }
 
 // Image is an embedded PNG or JPEG.
@@ -253,6 +254,9 @@ func (w *writer) encodeMaterials(f File) []object {
 		o := object{"name": m.Name, "pbrMetallicRoughness": pbr}
 		if m.Image >= 0 {
 			pbr["baseColorTexture"] = object{"index": m.Image}
+		}
+		if m.Rough >= 0 {
+			pbr["metallicRoughnessTexture"] = object{"index": m.Rough}
 		}
 		if m.Normal >= 0 {
 			o["normalTexture"] = object{"index": m.Normal, "scale": m.Bump}

@@ -92,6 +92,7 @@ type Material struct {
 	Transmission float64     `json:"transmission,omitempty"`
 	Image        string      `json:"image,omitempty"`
 	Normal       string      `json:"normal,omitempty"`
+	Rough        string      `json:"rough,omitempty"` // image whose G multiplies Roughness
 	Bump         float64     `json:"bump,omitempty"`
 }
 

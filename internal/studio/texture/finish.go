@@ -13,8 +13,13 @@ type Finish struct {
 	Wet  int64   // darkness of water, 0 to One
 }
 
-// Apply changes the colours of a surface.
-func (f Finish) Apply(m *image.RGBA, seed uint64) {
+// Apply changes the colours and the roughness of a surface: dirt is dull, worn spots are smooth, and water makes
+// smooth, most of all in the hollows.
+func (f Finish) Apply(on Maps, seed uint64) {
+	if f == (Finish{}) {
+		return
+	}
+	m := on.Color
 	size := m.Rect.Dx()
 	mean := meanColor(m)
 	stain, grime := noise.NewFractal(seed+101, 3, 6), noise.NewFractal(seed+102, 6, 5)
@@ -36,6 +41,10 @@ func (f Finish) Apply(m *image.RGBA, seed uint64) {
 				c -= mulFixed(c, f.Wet*45/100)
 				p[k] = byte(min(max(c, 0), 255))
 			}
+			rough := &on.Rough.Pix[y*m.Stride+4*x+1]
+			r := int64(*rough) - mulFixed(int64(*rough), worn/4)
+			r += mulFixed(255-r, dirty)
+			*rough = byte(r - mulFixed(r, mulFixed(f.Wet, one*9/10-int64(on.relief[y*size+x])/4)))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"loregate/internal/studio/noise"
@@ -13,26 +14,26 @@ import (
 
 // golden are hashes of the pixels: they change only if a surface is meant to look different.
 var golden = map[string]string{
-	"metal": "b8893b72e3b26a53", "slate": "172e3c917f5f2d51", "bark": "b085e33129d18c1d", "earth": "eafb560cb8a5759c",
-	"rock": "a77bdf4ffb93b1b2", "stone": "c175a1a4dd6a3ccb", "thatch": "f97d30bedbc89366", "salt": "1dc3c6c300dd4b38",
-	"brick": "a40ca13907b77318", "plaster": "e63ba91d7aa8d142", "water": "d86f4709f7606fda", "wood": "c40bb4658d7cf1cc",
-	"planks": "3e3242ed68184f44", "moss": "67b1c26762fa8eb4", "marble": "c7ea1836683b6064", "mud": "49f7e8d6665c0c46",
-	"gravel": "8729848736af6cea", "rust": "b59ecb874a72bef3", "mosaic": "ac53f306ecc607db", "hay": "a66e9fe837741b70",
-	"tiles": "6031da37975f4292", "snow": "f9ac342cb8652a48",
-	"grass": "03d7654e2c9202d4", "sand": "270ebbf4bd5f5bfe", "fabric": "3377cd2cc64c38f4", "cobbles": "1f0195c960203d7b",
+	"metal": "9f8cc2fcb469594a", "slate": "d4a79af38328151a", "bark": "37e44c6573189fd0", "earth": "a5c63d11ddaae1f5",
+	"rock": "cd2c07711fb93290", "stone": "3b5c145855462199", "thatch": "b4aba7eabcfbc107", "salt": "b7df67db26e9de8b",
+	"brick": "0bc1860dbf3f3cf6", "plaster": "bcbb1aa4b77cc569", "water": "838099a8abba9168", "wood": "97389a744e0693bd",
+	"planks": "83828767c5f2f8e1", "moss": "176dd4de6da3cccb", "marble": "6864d4ba271c20a7", "mud": "7137d979a3fb3a6e",
+	"gravel": "035acce49b4f811e", "rust": "da41670d0d2bd52f", "mosaic": "7c4a47f200d50cbe", "hay": "7fa102a77b60e75f",
+	"tiles": "8c1a30c50e92458c", "snow": "311bcabd6455ab17",
+	"grass": "229c7230454027a3", "sand": "7e9e7c46ae6095d0", "fabric": "fec3d97827f22307", "cobbles": "4349fed9c0d969e2",
 }
 
 func TestPixelsAreStable(t *testing.T) {
 	for kind, want := range golden {
 		p := Paint(kind, 64, 7)
-		if got := fmt.Sprintf("%x", sha256.Sum256(append(p.Color.Pix, p.Normal.Pix...)))[:16]; got != want {
+		if got := fmt.Sprintf("%x", sha256.Sum256(slices.Concat(p.Color.Pix, p.Normal.Pix, p.Rough.Pix)))[:16]; got != want {
 			t.Errorf("%s: %q, not %q", kind, got, want)
 		}
 	}
 	for kind := range kinds {
 		if golden[kind] == "" {
 			p := Paint(kind, 64, 7)
-			t.Errorf("%q: %q,", kind, fmt.Sprintf("%x", sha256.Sum256(append(p.Color.Pix, p.Normal.Pix...)))[:16])
+			t.Errorf("%q: %q,", kind, fmt.Sprintf("%x", sha256.Sum256(slices.Concat(p.Color.Pix, p.Normal.Pix, p.Rough.Pix)))[:16])
 		}
 	}
 }
@@ -91,13 +92,10 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-func BenchmarkPair1024(b *testing.B) {
+func BenchmarkMaps1024(b *testing.B) {
 	for b.Loop() {
 		p := Paint("stone", 1024, 1)
-		if _, err := PNG(p.Color); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := PNG(p.Normal); err != nil {
+		if _, err := p.Encode(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -109,8 +107,12 @@ func TestFinish(t *testing.T) {
 	plain := Paint("stone", 64, 3)
 	for name, f := range map[string]Finish{"tint": {Tint: [3]byte{150, 90, 60}}, "wear": {Wear: one * 8 / 10},
 		"wet": {Wet: one / 2}} {
-		m := Paint("stone", 64, 3).Color
-		f.Apply(m, 3)
+		changed := Paint("stone", 64, 3)
+		f.Apply(changed, 3)
+		m := changed.Color
+		if rough := bytes.Equal(changed.Rough.Pix, plain.Rough.Pix); rough != (name == "tint") {
+			t.Errorf("%s: its roughness is the same: %v", name, rough)
+		}
 		mean, was := meanColor(m), meanColor(plain.Color)
 		if bytes.Equal(m.Pix, plain.Color.Pix) {
 			t.Errorf("%s changes nothing", name)
@@ -118,13 +120,13 @@ func TestFinish(t *testing.T) {
 		if name == "tint" && (mean[0]-150 > 6 || 150-mean[0] > 6 || mean[2]-60 > 6 || 60-mean[2] > 6) {
 			t.Errorf("the mean of the tint is %v", mean)
 		}
-		if name == "wet" && mean[0] >= was[0] {
-			t.Errorf("wet stone is not darker: %v, %v", mean, was)
+		if name == "wet" && (mean[0] >= was[0] || meanColor(changed.Rough)[1] >= meanColor(plain.Rough)[1]*3/4) {
+			t.Errorf("wet stone is not darker and smoother: %v, %v", mean, was)
 		}
 	}
-	m := Paint("stone", 64, 3).Color
-	Finish{}.Apply(m, 3)
-	if !bytes.Equal(m.Pix, plain.Color.Pix) {
+	same := Paint("stone", 64, 3)
+	Finish{}.Apply(same, 3)
+	if !bytes.Equal(same.Color.Pix, plain.Color.Pix) || !bytes.Equal(same.Rough.Pix, plain.Rough.Pix) {
 		t.Error("the zero finish changes the surface")
 	}
 }
