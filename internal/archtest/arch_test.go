@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"studio/build": {"fault", "studio/builder", "studio/gltf", "studio/noise", "studio/plant", "studio/scene",
 		"studio/spec", "studio/texture"},
 	"studio/native": {"studio", "studio/build", "studio/gltf", "studio/godot4", "studio/spec"},
-	"studio/blender": {"studio", "studio/build", "studio/gltf", "studio/scene", "studio/spec", "studio/terrain",
+	"studio/blender": {"studio", "studio/build", "studio/builder", "studio/gltf", "studio/scene", "studio/spec", "studio/terrain",
 		"studio/texture"},
 	"game/rule":     {"markup", "fault"},
 	"game/view":     {"game/rule"},

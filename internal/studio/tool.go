@@ -198,6 +198,7 @@ type (
 	RenderIn struct {
 		common
 		Camera string `json:"camera,omitzero" maxlen:"60" jsonschema:"A camera of the scene; default its main one."`
+		Spec   string `json:"spec,omitzero" maxlen:"80" jsonschema:"Id of a stored scene, which is shown alone; the target keeps its own scene."`
 		// Cameras asks for one picture of several cameras.
 		Cameras []string `json:"cameras,omitzero" maxitems:"9" maxlen:"60" jsonschema:"Several cameras: a contact sheet."`
 		Width   int      `json:"width,omitzero" default:"960" min:"16" max:"3840" jsonschema:"Pixels."`

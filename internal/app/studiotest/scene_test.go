@@ -86,6 +86,11 @@ type mcpClient struct {
 
 func (h *stage) connect(role access.Role) *mcpClient {
 	h.t.Helper()
+	return h.connectTo("/mcp/studio", role)
+}
+
+func (h *stage) connectTo(path string, role access.Role) *mcpClient {
+	h.t.Helper()
 	secret, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: role.String(),
 		Subject: access.Subject(role.String()), Actor: access.AI, MaxRole: role}, []string{"main"})
 	if err != nil {
@@ -102,7 +107,7 @@ func (h *stage) connect(role access.Role) *mcpClient {
 			}
 		}})
 	g.ClientSession, err = client.Connect(h.t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
+		&mcp.StreamableClientTransport{Endpoint: h.url + path, MaxRetries: -1,
 			HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
 	if err != nil {
 		h.t.Fatal(err)

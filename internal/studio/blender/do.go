@@ -401,13 +401,23 @@ func (x *txn) listObjects(ctx context.Context, w *studio.Work, in studio.ListIn)
 }
 
 // renderPreview renders a picture in a process of its own, from a copy of the scene.
-func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.RenderIn) (any, error) {
+func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.RenderIn) (_ any, err error) {
 	cameras := in.Cameras
 	if len(cameras) == 0 {
 		cameras = []string{in.Camera}
 	}
 	columns, rows := sheetGrid(len(cameras))
 	out := studio.RenderOut{Width: in.Width / columns * columns, Height: in.Height / rows * rows}
+	if in.Spec != "" {
+		if err := x.showScene(ctx, w, in.Spec); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if e := x.restoreScene(ctx); err == nil {
+				err = e
+			}
+		}()
+	}
 	listed, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {
 		return nil, err
@@ -448,6 +458,31 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png",
 		Content: &pixels}, clean)
 	return out, err
+}
+
+// showScene loads a stored scene in place of the target's own. The caller restores that one.
+func (x *txn) showScene(ctx context.Context, w *studio.Work, id string) error {
+	built, err := x.planScene(ctx, w, studio.SceneIn{Spec: id})
+	if err != nil {
+		return err
+	}
+	x.interrupted = true // if this call is rolled back, too
+	_, err = x.sendOps(ctx, append([]raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, built.list...), nil)
+	return err
+}
+
+// restoreScene loads the target's own scene again, with the changes of this transaction.
+func (x *txn) restoreScene(ctx context.Context) error {
+	if err := x.restoreState(ctx); err != nil {
+		return err
+	}
+	ops := x.ops
+	if x.reset {
+		x.sessionState = ""
+		ops = append([]raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, ops...)
+	}
+	_, err := x.sendOps(ctx, ops, nil)
+	return err
 }
 
 // sheetGrid returns the columns and rows of a contact sheet of n views.
