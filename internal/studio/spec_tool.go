@@ -65,6 +65,26 @@ type (
 	SpecDiffOut struct {
 		Changes []spec.Change `json:"changes"`
 	}
+	// MergeIn merges changes that were made by hand outside into a new plan of a scene.
+	MergeIn struct {
+		common
+		Base     string `json:"base" maxlen:"80" jsonschema:"Id of the stored scene from which the file was made."`
+		Manifest string `json:"manifest,omitzero" maxlen:"80" jsonschema:"Id of a GLB artifact, or of an export's manifest. Required unless path is given."`
+		Path     string `json:"path,omitzero" maxlen:"400" jsonschema:"The file that was changed by hand: GLB below an allowed file root, such as models/keep.glb."`
+		Spec     string `json:"spec,omitzero" maxlen:"80" jsonschema:"Id of the stored scene that is the new plan; default base, which only imports the changes."`
+		Prefer   string `json:"prefer,omitzero" enum:"none,hand,plan" default:"none" jsonschema:"Side whose values are taken for conflicts; with none, nothing is merged if there is one."`
+	}
+	// MergeOut is the merged scene, or the conflicts.
+	MergeOut struct {
+		SpecOut
+		Merged    bool            `json:"merged" jsonschema:"False: there are conflicts, and no merged scene was stored."`
+		Hand      string          `json:"hand" jsonschema:"Id of the new base: the stored scene as the file has it."`
+		Digest    string          `json:"digest" jsonschema:"SHA-256 of the file."`
+		Kept      []spec.Change   `json:"kept" jsonschema:"Changes by hand: parts that were moved, turned or deleted."`
+		Conflicts []spec.Conflict `json:"conflicts" jsonschema:"Fields that differ by hand and in the plan."`
+		Added     []string        `json:"added" jsonschema:"Objects that were added by hand."`
+		Additions string          `json:"additions,omitzero" jsonschema:"Id of a GLB file with those objects, for import_asset."`
+	}
 	// DescribeIn asks for a description of a stored scene.
 	DescribeIn struct {
 		common
@@ -172,6 +192,16 @@ var sceneTools = []Tool{
 		Doc: "List the parts that were added, removed and changed between two stored scenes.",
 		Examples: []Example{{"Two versions", `{"from": "0190d0a0-0000-7000-8000-000000000000.1",
  "to": "0190d0a0-0000-7000-8000-000000000001.1"}`}}},
+	{Name: "scene_merge", Version: "1.0.0", Title: "Keep changes made by hand", Destroys: neverDestroys,
+		Asked: []string{
+			"keep hand edits when a scene is rebuilt", "merge manual changes into a new design",
+			"import a scene that was edited outside", "merge a changed file with the plan",
+		},
+		Doc: "Read a GLB file that was made from a stored scene and then changed by hand, as a new base, and merge its " +
+			"changes into a new plan by the names of the parts: moved, turned, deleted and added parts stay so. A part " +
+			"that both changed differently is a conflict; then nothing is merged unless prefer says which side wins.",
+		Examples: []Example{{"Rebuild around a moved well", `{"base": "0190d0a0-0000-7000-8000-000000000000.1",
+ "spec": "0190d0a0-0000-7000-8000-000000000001.1", "path": "models/keep.glb"}`}}},
 	{Name: "scene_describe", Version: "1.0.0", Title: "Describe a designed scene", Destroys: neverDestroys,
 		Asked: []string{
 			"look at a design in words", "map of a designed scene from above", "what would each camera see",

@@ -123,7 +123,7 @@ func (s *Studio) toolOps() []*op.Operation {
 		newToolOp[SpecIn, SpecOut](s, "scene_spec"), newToolOp[EditIn, EditOut](s, "scene_edit"),
 		newToolOp[SpecDiffIn, SpecDiffOut](s, "scene_diff"), newToolOp[DescribeIn, build.Description](s,
 			"scene_describe"),
-		newToolOp[CheckIn, CheckOut](s, "scene_check"),
+		newToolOp[CheckIn, CheckOut](s, "scene_check"), newToolOp[MergeIn, MergeOut](s, "scene_merge"),
 	}
 }
 

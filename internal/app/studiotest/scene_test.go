@@ -79,7 +79,9 @@ func (h *stage) call(operation, input string) {
 type mcpClient struct {
 	*mcp.ClientSession
 	t          *testing.T
-	mu         sync.Mutex // guards progress
+	url        string       // of the server
+	http       *http.Client // with the key
+	mu         sync.Mutex   // guards progress
 	progress   []string
 	onProgress func(message string) // called with each progress message; may be nil
 }
@@ -96,7 +98,7 @@ func (h *stage) connectTo(path string, role access.Role) *mcpClient {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	g := &mcpClient{t: h.t}
+	g := &mcpClient{t: h.t, url: h.url, http: &http.Client{Transport: bearer(secret)}}
 	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			g.mu.Lock()
@@ -107,8 +109,7 @@ func (h *stage) connectTo(path string, role access.Role) *mcpClient {
 			}
 		}})
 	g.ClientSession, err = client.Connect(h.t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: h.url + path, MaxRetries: -1,
-			HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
+		&mcp.StreamableClientTransport{Endpoint: h.url + path, MaxRetries: -1, HTTPClient: g.http}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}

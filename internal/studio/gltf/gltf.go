@@ -74,18 +74,26 @@ func formatErrorf(format string, args ...any) error {
 
 // ParseGLB parses a binary file.
 func ParseGLB(b []byte) (Info, error) {
+	text, bin, err := splitGLB(b)
+	if err != nil {
+		return Info{}, err
+	}
+	return Parse(text, bin)
+}
+
+// splitGLB returns the two chunks of a binary file.
+func splitGLB(b []byte) (text, bin []byte, err error) {
 	le := binary.LittleEndian
 	if len(b) < 20 || le.Uint32(b) != magic || le.Uint32(b[4:]) != 2 || int64(le.Uint32(b[8:])) != int64(len(b)) {
-		return Info{}, formatErrorf("header")
+		return nil, nil, formatErrorf("header")
 	}
-	var text, bin []byte
 	for at := 12; at < len(b); {
 		if len(b)-at < 8 {
-			return Info{}, formatErrorf("chunk header at %d", at)
+			return nil, nil, formatErrorf("chunk header at %d", at)
 		}
 		n, kind := int64(le.Uint32(b[at:])), le.Uint32(b[at+4:])
 		if n > int64(len(b)-at-8) || n%4 != 0 {
-			return Info{}, formatErrorf("chunk length at %d", at)
+			return nil, nil, formatErrorf("chunk length at %d", at)
 		}
 		part := b[at+8 : at+8+int(n)]
 		switch {
@@ -96,7 +104,7 @@ func ParseGLB(b []byte) (Info, error) {
 		}
 		at += 8 + int(n)
 	}
-	return Parse(text, bin)
+	return text, bin, nil
 }
 
 // Parse parses the JSON of a file, given the bytes of its first buffer.

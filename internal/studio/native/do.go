@@ -17,6 +17,7 @@ var toolMethods = map[string]func(t *target, ctx context.Context, w *studio.Work
 	"scene_diff":     studio.With((*target).compareScenes),
 	"scene_describe": studio.With((*target).describeScene),
 	"scene_check":    studio.With((*target).checkScene),
+	"scene_merge":    studio.With((*target).mergeScenes),
 }
 
 // Do carries out a call.

@@ -23,12 +23,8 @@ type object = map[string]any
 // Apply returns the scene after the edits, checked. The scene itself stays as it is. Either all edits
 // are done or none.
 func (s *Scene) Apply(edits []Edit) (*Scene, error) {
-	b, err := s.Encode()
+	tree, err := toTree(s)
 	if err != nil {
-		return nil, err
-	}
-	var tree object
-	if err := json.Unmarshal(b, &tree); err != nil {
 		return nil, err
 	}
 	for _, e := range edits {
@@ -36,7 +32,21 @@ func (s *Scene) Apply(edits []Edit) (*Scene, error) {
 			return nil, err
 		}
 	}
-	if b, err = json.Marshal(tree); err != nil {
+	return fromTree(tree)
+}
+
+func toTree(s *Scene) (tree object, err error) {
+	b, err := s.Encode()
+	if err == nil {
+		err = json.Unmarshal(b, &tree)
+	}
+	return tree, err
+}
+
+// fromTree returns the scene of a tree, checked.
+func fromTree(tree object) (*Scene, error) {
+	b, err := json.Marshal(tree)
+	if err != nil {
 		return nil, err
 	}
 	return Decode(b)
@@ -238,11 +248,8 @@ type Change struct {
 func Diff(from, to *Scene) ([]Change, error) {
 	var trees [2]object
 	for i, s := range []*Scene{from, to} {
-		b, err := s.Encode()
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(b, &trees[i]); err != nil {
+		var err error
+		if trees[i], err = toTree(s); err != nil {
 			return nil, err
 		}
 	}

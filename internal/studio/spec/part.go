@@ -84,3 +84,27 @@ func mergeMaps[V any](a, b map[string]V, both func(a, b V) V) map[string]V {
 	}
 	return out
 }
+
+// PartAt returns the part of a path, nil if the path is no part of a group or of a repeat's changed members; and the
+// turn and scale of the groups around it.
+func (s *Scene) PartAt(path string) (p *Part, around Part) {
+	around.Scale = 1
+	in := &Part{Parts: s.Parts}
+	for name := range strings.SplitSeq(path, ".") {
+		before := around
+		around.Turn += in.Turn
+		if in.Scale != 0 {
+			around.Scale *= in.Scale
+		}
+		next := in.Parts[name]
+		if in.Repeat != nil { // a member is placed like the part itself
+			next = in.Repeat.Members[name]
+			around.Turn, around.Scale = before.Turn, before.Scale
+		}
+		if next == nil {
+			return nil, around
+		}
+		in = next
+	}
+	return in, around
+}

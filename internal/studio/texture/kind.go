@@ -202,7 +202,7 @@ func plasterPainter(seed uint64) painter {
 	colors := ramp{{128, 112, 90}, {178, 162, 136}, {202, 190, 166}, {218, 208, 188}}
 	return func(x, y int64) texel {
 		s, f := stain.At(x, y), fine.At(x, y)
-		return colors.texelAt(mulFixed(f, one/24)+mulFixed(s, one/16), mulFixed(s, one*7/10)+mulFixed(f, one/4))
+		return colors.texelAt(mulFixed(f, one/24)+mulFixed(s, one/24), one/5+mulFixed(s, one*3/10)+mulFixed(f, one*4/10))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 var golden = map[string]string{
 	"metal": "9f8cc2fcb469594a", "slate": "d4a79af38328151a", "bark": "37e44c6573189fd0", "earth": "a5c63d11ddaae1f5",
 	"rock": "cd2c07711fb93290", "stone": "3b5c145855462199", "thatch": "b4aba7eabcfbc107", "salt": "b7df67db26e9de8b",
-	"brick": "0bc1860dbf3f3cf6", "plaster": "bcbb1aa4b77cc569", "water": "838099a8abba9168", "wood": "97389a744e0693bd",
+	"brick": "0bc1860dbf3f3cf6", "plaster": "2a7acaff64b5374c", "water": "838099a8abba9168", "wood": "97389a744e0693bd",
 	"planks": "83828767c5f2f8e1", "moss": "176dd4de6da3cccb", "marble": "6864d4ba271c20a7", "mud": "7137d979a3fb3a6e",
 	"gravel": "035acce49b4f811e", "rust": "da41670d0d2bd52f", "mosaic": "7c4a47f200d50cbe", "hay": "7fa102a77b60e75f",
 	"tiles": "8c1a30c50e92458c", "snow": "311bcabd6455ab17",
