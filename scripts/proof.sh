@@ -52,6 +52,7 @@ vaults!three vaults of others come back into git: nothing differs but 50 edits a
 packages!two builds give the same bytes; the clients' own programs take the bundle and the extensions!./internal/app/disttest!^TestClientsTakeThePackages$!
 clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose!CLIENT_STARTS=10 CLIENT_CARDS=20000
 tasks!real clients with a scripted model solve tasks in words that no tool's name has!./internal/app/clienttest!^TestClientsSolveTasks$!CLIENT_TASKS=1000
+scenes!all example scenes, built by a run in Blender, are the same when it is repeated!./internal/app/studiotest!^TestRunsOfScenesAreRepeatable$!ALL_SCENES=1
 PARTS
 }
 
