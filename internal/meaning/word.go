@@ -83,6 +83,28 @@ func Canonical(word string, part Part, senses int, known func(string) bool) (nea
 	return "", false
 }
 
+// maxBroader bounds the steps of Ancestor; nouns of WordNet are at most 19 steps below "entity".
+const maxBroader = 20
+
+// Ancestor returns the nearest word among known ones that is the base form of a word, a synonym in its most frequent
+// sense, or a word of a broader sense, at any number of steps.
+func Ancestor(word string, part Part, known func(string) bool) (ancestor string, ok bool) {
+	lemma := Lemma(word, part)
+	if lemma == "" || known(lemma) {
+		return lemma, lemma != ""
+	}
+	n, synsets := sensesOf(word, part)
+	synsets = synsets[:min(len(synsets), 1)]
+	for range maxBroader {
+		words := n.membersOf(synsets, part, lemma)
+		if i := slices.IndexFunc(words, known); i >= 0 {
+			return words[i], true
+		}
+		synsets = n.broaderOf(synsets)
+	}
+	return "", false
+}
+
 // Derived returns the words that are derived from a base form or that it is derived from, of any part of speech:
 // "destruction" for "destroy".
 func Derived(lemma string) []string {

@@ -51,6 +51,19 @@ func TestRelatives(t *testing.T) {
 	}
 }
 
+// Ancestor finds the nearest known word in the most frequent sense, at any distance.
+func TestAncestor(t *testing.T) {
+	for word, want := range map[string]string{"cups": "container", "fern": "plant", "chair": "artifact",
+		"peace": "", "zzyzx": ""} {
+		got, ok := Ancestor(word, Noun, func(w string) bool {
+			return slices.Contains([]string{"plant", "artifact", "container"}, w)
+		})
+		if got != want || ok != (want != "") {
+			t.Errorf("Ancestor(%q) = %q, %t, want %q", word, got, ok, want)
+		}
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	known := []string{"take", "go", "give", "examine", "close", "throw", "kill", "eat"}
 	for word, want := range map[string]string{"grab": "take", "taking": "take", "march": "go", "scrutinize": "examine",

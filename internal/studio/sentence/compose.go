@@ -140,6 +140,7 @@ type composer struct {
 	stands map[*mention][]*box
 	main   *mention // the first building
 	far    float64  // half the length of the road
+	housed bool     // the words name the building around the room
 }
 
 // chooseSetting chooses the place around the things: that of the caller's words, of the title, or of
@@ -193,12 +194,27 @@ func (c *composer) chooseSetting(terrain string) {
 		case s.Indoor == nil && c.place.Indoor == nil:
 			c.also = append(c.also, s)
 		default:
-			m.left = true
-			m.assume("a scene has one place, and that is %s", c.out.Setting)
-			c.addUnknown(m.words)
+			c.standForPlace(m)
 		}
 	}
 	c.addImplied()
+}
+
+// standForPlace shows a second place by its entrance, its view or its building.
+func (c *composer) standForPlace(m *mention) {
+	inside := c.Settings[m.name].Indoor != nil
+	m.class = isThing
+	switch {
+	case c.place.Indoor == nil:
+		m.name = "house"
+		m.assume("a scene has one place; a building stands for this one")
+	case inside:
+		m.name = "arch"
+		m.assume("a scene has one place; an opening leads to this one")
+	default:
+		m.name = "window"
+		m.assume("it is outside; a window looks out to it")
+	}
 }
 
 // paintPlace makes the walls of a room, or the ground, of a material.
@@ -233,7 +249,7 @@ func (c *composer) insideOf(place *mention) string {
 		if m.class != isThing || c.Things[m.name].Inside == "" || m.count != 1 {
 			continue
 		}
-		if c.inner || m.landmark && c.isEntered(m) {
+		if c.inner || m.landmark && c.isEntered(m) || place == nil && c.isAround(m) {
 			m.class, m.left = isSetting, false
 			m.name = c.Things[m.name].Inside
 			return m.name
@@ -254,6 +270,21 @@ func (c *composer) isEntered(house *mention) bool {
 			return false
 		}
 		in = in || m.to == house && m.relation == "in"
+	}
+	return in
+}
+
+// isAround reports whether things that belong into a room are named besides one building only.
+func (c *composer) isAround(house *mention) bool {
+	in := false
+	for _, m := range c.mentions {
+		if m == house || m.left {
+			continue
+		}
+		if m.class == isThing && slices.Contains([]string{asHouse, asLand, asPlant, isAfloat}, c.Things[m.name].Stands) {
+			return false
+		}
+		in = in || c.meansRoom(m) && m.owner == nil && m.name != "wall" && !slices.Contains(c.Portable, m.name)
 	}
 	return in
 }
@@ -287,10 +318,8 @@ func (c *composer) compose() error {
 		if m.class != isThing || m.left {
 			continue
 		}
-		if c.place.Indoor != nil && slices.Contains([]string{asHouse, asLand}, c.Things[m.name].Stands) {
-			c.addUnknown(m.words)
-			m.left = true
-			m.assume("it does not fit into a room")
+		if c.place.Indoor != nil && slices.Contains([]string{asHouse, asLand}, c.Things[m.name].Stands) &&
+			!c.fitIntoRoom(m) {
 			continue
 		}
 		things = append(things, m)
@@ -308,6 +337,26 @@ func (c *composer) compose() error {
 	c.emitAll(things)
 	c.addCamera()
 	return nil
+}
+
+// fitIntoRoom reports whether a building or a hill is shown in a room: small works are. The first house is around the
+// room; of others the answer says that they are not shown.
+func (c *composer) fitIntoRoom(m *mention) bool {
+	t := c.Things[m.name]
+	switch {
+	case t.Stands == asHouse && t.Inside == "":
+		m.assume("it is as small as the room needs")
+		return true
+	case t.Inside != "" && m.count == 1 && m.relation == "" && !c.housed:
+		c.housed = true
+		m.class, m.name = isSetting, t.Inside
+		m.assume("the scene is inside of it")
+	default:
+		c.addUnknown(m.words)
+		m.left = true
+		m.assume("it does not fit into a room")
+	}
+	return false
 }
 
 // placeAll finds the places of all things. Full reports that there was no room for one of them.
@@ -371,7 +420,13 @@ func (c *composer) depth(m *mention, seen int) int {
 // paintSurfaces applies what the words say of walls, floors and roofs.
 func (c *composer) paintSurfaces() {
 	for _, m := range slices.Clone(c.mentions) {
-		if m.class != isSurface || m.left || c.paintRole(m) {
+		if m.class != isSurface || m.left {
+			continue
+		}
+		if m.owner == nil && c.place.Indoor == nil && m.name != "floor" {
+			m.owner = c.firstBuilding()
+		}
+		if c.paintRole(m) {
 			continue
 		}
 		in := c.place.Indoor
@@ -391,13 +446,23 @@ func (c *composer) paintSurfaces() {
 		case m.name == "wall" && m.to == nil:
 			m.class, m.name = isThing, "wall"
 			m.count = max(m.count, 1)
-		case m.name == "floor" && m.material != "":
-			c.place.Ground = m.material
+		case m.name == "floor":
+			c.place.Ground = cmp.Or(m.material, c.place.Ground)
 		default:
 			m.left = true
 			c.addUnknown(m.words)
 		}
 	}
+}
+
+// firstBuilding returns the first building with walls.
+func (c *composer) firstBuilding() *mention {
+	for _, m := range c.mentions {
+		if m.class == isThing && !m.left && m.name != "wall" && c.isBuilding(m) {
+			return m
+		}
+	}
+	return nil
 }
 
 // paintRole applies what the words say of the roof or the walls of a building.
@@ -516,9 +581,15 @@ func (c *composer) measure(m *mention) error {
 		scale = min(max(m.height/max(high[2], 0.1), 0.05), 20)
 		m.scale = scale
 	}
-	if c.room != nil && high[2]*scale > c.room[2] {
-		scale = (c.room[2] - 0.02) / high[2]
-		m.scale = scale
+	if c.room != nil {
+		most := min((c.room[2]-0.02)/high[2], 0.7*c.room[0]/(high[0]-low[0]), 0.7*c.room[1]/(high[1]-low[1]))
+		if c.Things[m.name].Stands != asHouse {
+			most = (c.room[2] - 0.02) / high[2]
+		}
+		if scale > most && most > 0 {
+			scale = most
+			m.scale = scale
+		}
 	}
 	b := &box{item: m, name: m.name}
 	for i := range 3 {
@@ -576,18 +647,23 @@ func (c *composer) emitAll(things []*mention) {
 			if m.pattern == "row" && m.relation == "" {
 				p.Relation = "in rows"
 			}
-			if m.relation != "" {
-				p.Relation = strings.TrimSpace(m.relation + " " + c.landmarkName(m))
-				p.Became += ", " + p.Relation
-			}
+			c.describeRelation(&p, m)
 			if len(m.features) > 0 {
 				p.Became += " with " + strings.Join(keysOf(m.features), ", ")
 			}
 			p.Assumed = strings.Join(m.assumed, "; ")
-		case m.class == isSetting, m.class == isSurface:
-			p.Kind, p.Count, p.Material = m.name, 1, m.material
+		case m.class == isSetting, m.class == isSurface, m.class == isLight && m.count > 0:
+			p.Kind, p.Count, p.Material = m.name, m.count, m.material
+			c.describeRelation(&p, m)
 		}
 		c.out.Phrases = append(c.out.Phrases, p)
+	}
+}
+
+func (c *composer) describeRelation(p *Phrase, m *mention) {
+	if m.relation != "" {
+		p.Relation = strings.TrimSpace(strings.Replace(m.relation, "at each end", "at the end", 1) + " " + c.landmarkName(m))
+		p.Became += ", " + p.Relation
 	}
 }
 
@@ -595,7 +671,10 @@ func (c *composer) landmarkName(m *mention) string {
 	if m.to == nil {
 		return m.toNoun
 	}
-	name := cmp.Or(m.toNoun, m.to.noun)
+	name := m.to.noun
+	if m.toNoun != "" {
+		name = m.toNoun
+	}
 	if m.and != nil {
 		name += " and " + m.and.noun
 	}

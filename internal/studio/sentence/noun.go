@@ -7,63 +7,69 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/meaning"
 	"loregate/internal/studio/spec"
 )
 
 // nounFeatures are the features that are things of their own.
 var nounFeatures = []string{"battlements", "spire", "slits", "windows", "chimney", "door", "stair"}
 
-// readFeature reads a part of a building: "thatched houses", "a tower with battlements".
-func (r *reader) readFeature(s sense, words string, plural, follows bool) bool {
-	count := max(int(r.noun.number), 1)
-	if slices.Contains(nounFeatures, s.name) {
-		if r.owner == nil && r.noun.definite && !follows {
-			return r.readOwnFeature(s.name)
-		}
-		if r.owner == nil || follows || !r.takesFeature(r.owner, s.name) || r.none {
-			return false
-		}
-		if plural && r.noun.number == 0 {
-			count = 0
-		}
-		r.owner.setFeature(s.name, count)
-		r.owner.words += " with " + strings.Join(append(r.noun.words, words), " ")
-		r.owner.setRole(s.name, r.noun.material)
-		r.noun, r.link = phraseHead{}, nil
-		return true
+// readFeature reads a part of a building: "a tower with battlements", "the door" of a house named before.
+func (r *reader) readFeature(p *nounPhrase) bool {
+	s, ok := senseOf(r.sensesOfPhrase(p), isFeature)
+	if !ok || !slices.Contains(nounFeatures, s.name) || r.none || r.away {
+		return false
 	}
-	if follows {
-		r.noun.features = maps.Clone(r.noun.features)
-		if r.noun.features == nil {
-			r.noun.features = map[string]int{}
-		}
-		r.noun.features[s.name] = count
-		if s.name == "storeys" {
-			r.noun.number = 0
-		}
-		r.noun.words = append(r.noun.words, words)
-		return true
+	if r.owner == nil && (p.definite && p.number == 0 || p.owned) {
+		return r.readOwnFeature(s.name)
 	}
-	return false
+	if r.owner == nil || !r.takesFeature(r.owner, s.name) {
+		return false
+	}
+	count := max(int(p.number), 1)
+	if p.plural && p.number == 0 {
+		count = 0
+	}
+	r.owner.setFeature(s.name, count)
+	r.owner.words += " with " + p.words
+	r.owner.setRole(s.name, p.material)
+	r.link = nil
+	return true
+}
+
+func (r *reader) sensesOfPhrase(p *nounPhrase) []sense {
+	list, _ := r.findSenses(p.head)
+	return list
 }
 
 // readOwnFeature reads "the door" as that of the building named before.
 func (r *reader) readOwnFeature(feature string) bool {
 	for _, m := range slices.Backward(r.mentions) {
-		if m.left || !r.takesFeature(m, feature) {
+		if m.left || !r.takesFeature(m, feature) || len(r.front.subjectsOf()) > 0 {
 			continue
 		}
-		r.noun = phraseHead{}
-		m.words += ", the " + r.Features[feature][0]
-		link := r.link
-		r.bind(m)
-		if link != nil && link.subject != nil && link.subject.to == m {
-			link.subject.toNoun = r.Features[feature][0]
+		noun := r.Features[feature][0]
+		m.words += ", the " + noun
+		if l := r.link; l != nil && !l.inverse {
+			for _, one := range l.subjects {
+				one.relate(l.relation, m, noun)
+			}
+			if len(l.subjects) == 0 {
+				l.to, l.toNoun, r.front = m, noun, l
+			}
+			r.link = nil
 		}
 		r.last = m
 		return true
 	}
 	return false
+}
+
+func (l *link) subjectsOf() []*mention {
+	if l == nil {
+		return nil
+	}
+	return l.subjects
 }
 
 // setRole sets the material of a part of a building.
@@ -123,83 +129,133 @@ const defaultMany = 3
 // maxCount is the greatest number of one thing.
 const maxCount = 200
 
-// addMention adds what a noun names, with the words before it. It returns nil if the noun names a
-// thing that is there already, is elsewhere, or is left out.
-func (r *reader) addMention(s sense, words string, plural bool) *mention {
-	head := r.noun
-	r.noun = phraseHead{}
-	full := strings.Join(append(head.words, words), " ")
-	if r.away {
-		r.away = false
-		r.addUnknown(full)
-		if r.leads != nil && r.leads.relation == "" {
-			r.leads.relation, r.leads.toNoun = "leading to", words
-		}
-		r.leads = nil
-		return nil
+// readPhrase reads the noun phrase at the present position.
+func (r *reader) readPhrase() bool {
+	p, next, ok := r.parsePhrase(r.at)
+	if !ok {
+		return false
 	}
-	m := &mention{class: s.class, name: s.name, noun: words, words: full, plural: plural, material: head.material,
-		scale:  head.scale,
-		height: head.height, features: head.features, pattern: head.pattern, from: r.text}
-	for _, name := range head.names {
-		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
-			r.mentions = append(r.mentions, &mention{class: isSetting, name: s.name, words: name, count: 1,
-				landmark: true, from: r.text})
-			continue
-		}
-		m.assume("%q only qualifies %s", name, words)
+	if !p.known && p.isBare() && !p.plural && isWordAs(p.words, meaning.Verb) && r.link == nil && !r.away {
+		r.addUnknown(p.words)
+		r.readVerb(p.words)
+		return true
 	}
-	r.countMention(m, head)
-	if r.none {
-		r.none = false
-		m.left, m.count = true, 0
-		r.mentions = append(r.mentions, m)
-		return nil
+	r.at = next
+	for _, word := range p.strange {
+		r.addUnknown(word)
 	}
-	m.material, r.made = cmp.Or(m.material, r.made), ""
-	if old := r.findEarlier(m, head); old != nil {
-		if !strings.HasSuffix(old.words, full) {
-			old.words += ", " + full
-		}
-		r.bind(old)
-		r.last = old
-		return nil
+	also := r.also
+	r.also = nil
+	switch {
+	case r.away:
+		r.addUnknown(p.words)
+		r.away, r.after = !r.once || r.wordAt(next) == "and" || r.wordAt(next) == ",", false
+	case p.class == isLight && p.known:
+		r.addLight(&p)
+	case r.readFeature(&p):
+		r.after = true
+	case !p.known || p.class == isFeature:
+		r.addStrange(&p, also)
+	default:
+		r.addMention(&p, also)
 	}
-	r.dropForeign(m)
-	r.mentions = append(r.mentions, m)
-	r.bind(m)
-	r.last = m
-	r.joinGroup(m)
-	if r.isBuilding(m) {
-		r.owner = nil
-	}
-	if m.class == isSurface && r.owner != nil {
-		m.owner, r.last = r.owner, r.owner
-	}
-	return m
+	return true
 }
 
-// joinGroup adds a thing to the list of those that a verb is about.
-func (r *reader) joinGroup(m *mention) {
-	if r.verb {
-		r.group, r.verb = nil, false
+func (r *reader) addLight(p *nounPhrase) {
+	r.light = cmp.Or(r.light, p.name)
+	m := &mention{class: isLight, name: p.name, noun: p.noun, words: p.words, count: 1, from: r.text, left: r.none}
+	if r.none {
+		m.count = 0
 	}
-	if m.class == isThing || m.class == isSurface {
-		r.group = append(r.group, m)
+	r.mentions = append(r.mentions, m)
+	if r.front != nil {
+		m.relation, m.to, m.toNoun = r.front.relation, r.front.to, r.front.toNoun
+	}
+	r.link, r.after, r.none = nil, false, false
+}
+
+// addStrange notes a phrase that is not understood. Of the things that stand in relation to it the answer says so.
+func (r *reader) addStrange(p *nounPhrase, also *mention) {
+	r.addUnknown(p.words)
+	r.after, r.none = true, false
+	switch l := r.link; {
+	case l != nil && l.inverse, also != nil:
+	case l != nil:
+		for _, m := range l.subjects {
+			m.assume("%s is not understood, and this stands at a free place", p.words)
+			if r.broaderKind(meaning.Lemma(p.head, meaning.Noun)) != noThing {
+				m.relate(l.relation, nil, p.noun)
+			}
+		}
+		if len(l.subjects) == 0 && !l.lost {
+			l.toNoun, r.front = p.noun, l
+		}
+		r.link = nil
+	default:
+		r.last, r.strange = nil, true
+		if !r.joined && !r.verb {
+			r.group, r.segment = nil, 0
+		}
+	}
+}
+
+// addMention adds what a noun phrase names. It adds nothing if the phrase names a thing that is there
+// already.
+func (r *reader) addMention(p *nounPhrase, also *mention) {
+	m := &mention{class: p.class, name: p.name, noun: p.noun, head: p.head, words: p.words, plural: p.plural,
+		material: p.material, scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
+		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == "", bare: p.isBare()}
+	for _, name := range p.names {
+		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
+			r.mentions = append(r.mentions, &mention{class: isSetting, name: s.name, noun: name, head: name, words: name,
+				count: 1, landmark: true, from: r.text})
+			continue
+		}
+		m.assume("%q only qualifies %s", name, p.head)
+	}
+	if m.pattern == "" && r.pattern != "" && r.joined && p.plural && p.number == 0 {
+		m.pattern = r.pattern
+	}
+	r.pattern = m.pattern
+	r.countMention(m, p)
+	if r.none {
+		m.left, m.count = true, 0
+		r.mentions = append(r.mentions, m)
+		r.none = r.wordAt(r.at) == "or" || r.wordAt(r.at) == "nor"
+		r.link, r.after = nil, false
+		return
+	}
+	m.material, r.made = cmp.Or(m.material, r.made), ""
+	if old := r.findEarlier(m, p); old != nil {
+		if !strings.HasSuffix(old.words, m.words) {
+			old.words += ", " + m.words
+		}
+		m = old
+	} else {
+		r.dropForeign(m)
+		r.mentions = append(r.mentions, m)
+	}
+	r.bind(m, also)
+	r.strange, r.reduced = false, nil
+	if r.last = m; m.class == isSurface && r.owner != nil {
+		m.owner = r.owner
+	} else if also != nil && also.class == isSurface && r.isBuilding(m) {
+		also.owner = m
 	}
 }
 
 // countMention fills in the number.
-func (r *reader) countMention(m *mention, head phraseHead) {
-	m.count = int(head.number)
+func (r *reader) countMention(m *mention, p *nounPhrase) {
+	m.count = int(p.number)
 	switch {
 	case m.class != isThing:
-		m.count = 1
+		m.count = max(min(m.count, maxCount), 1)
 	case m.count > maxCount:
 		m.assume("%d are too many for one scene; %d are built", m.count, maxCount)
 		m.count = maxCount
-	case head.vague:
-		m.assume("%s is %d", head.words[0], m.count)
+	case p.vague != "":
+		m.assume("%s is %d", p.vague, m.count)
 	case m.count == 0 && plural(m):
 		m.count = cmp.Or(r.Things[m.name].Many, defaultMany)
 		m.assume("the number is %d", m.count)
@@ -212,23 +268,24 @@ func plural(m *mention) bool { return m.plural || m.pattern != "" }
 
 // findEarlier returns the mention that a noun with an article refers to, or that a later text names
 // again. A later text's number replaces an earlier one.
-func (r *reader) findEarlier(m *mention, head phraseHead) *mention {
+func (r *reader) findEarlier(m *mention, p *nounPhrase) *mention {
 	for _, old := range slices.Backward(r.mentions) {
 		if old.class != m.class || old.name != m.name || old.left {
 			continue
 		}
-		sameText := old.from == m.from
+		sameText, same := old.from == m.from, isSameHead(old.head, m.head)
 		switch {
-		case sameText && r.copula && old == r.last:
+		case sameText && r.copula && r.verb && len(r.group) == 1 && old == r.group[0] && r.link == nil:
 			// "the cottage is a wooden building"
-		case sameText && !head.definite && m.class == isThing && m.material != old.material && m.material != "":
+		case sameText && m.class == isThing && !same && len(m.assumed)+len(old.assumed) > 0:
+			continue
+		case sameText && m.class == isThing && !p.definite && (m.material != old.material && m.material != "" ||
+			p.number > 0 || !(m.plural && old.plural)):
 			return nil
-		case sameText && head.number > 0 && m.class == isThing && !head.definite:
-			return nil
-		case sameText && !head.definite && m.class == isThing && !(m.plural && old.plural):
-			return nil
+		case sameText && m.class == isThing && p.number > 0 && int(p.number) != old.count:
+			continue
 		}
-		if !sameText && head.number > 0 && !head.vague {
+		if !sameText && p.number > 0 && p.vague == "" {
 			old.count, old.assumed = m.count, nil
 		}
 		old.material = cmp.Or(m.material, old.material)
@@ -239,6 +296,12 @@ func (r *reader) findEarlier(m *mention, head phraseHead) *mention {
 		return old
 	}
 	return nil
+}
+
+// isSameHead reports whether two nouns are forms of one.
+func isSameHead(a, b string) bool {
+	return a == b || slices.Contains(singularsOf(a), b) || slices.Contains(singularsOf(b), a) ||
+		meaning.Lemma(a, meaning.Noun) == meaning.Lemma(b, meaning.Noun) && meaning.Lemma(a, meaning.Noun) != ""
 }
 
 // dropForeign removes the features that a thing does not have, and notes them.
@@ -259,47 +322,97 @@ func (r *reader) dropForeign(m *mention) {
 }
 
 // pictured are things whose contents the words after "of" name.
-var pictured = []string{"painting", "statue", "tapestry", "barrel", "bucket", "sack", "bottle", "pot", "bowl",
-	"crate",
-	"chest", "basket", "cart", "mug", "sign", "book", "scroll", "plate", "kettle", "shelf", "bookcase"}
+var pictured = []string{"painting", "statue", "tapestry", "sign", "book", "scroll", "mirror"}
 
-// bind gives the mention its place in the relation that waits for it.
-func (r *reader) bind(m *mention) {
-	if l := r.front; l != nil && r.link == nil && m != l.object && m.class == isThing {
-		if m.relation == "" { // also the things after it: "in the yard stand a cart and a bench"
-			m.relation, m.to, m.loose = l.relation, l.object, true
-		}
-	}
+// bind gives the mention its place in the relation that waits for it, and in the list before it.
+func (r *reader) bind(m *mention, also *mention) {
 	l := r.link
-	if l == nil {
-		return
-	}
-	r.link = nil
 	switch {
-	case l.inverse && l.subject == nil:
-	case l.inverse:
-		m.relate(l.relation, l.subject)
-		l.subject.landmark = true
-		r.front = &link{relation: l.relation, object: l.subject}
-		if r.each && m.count*l.subject.count <= maxCount {
-			m.count *= max(l.subject.count, 1)
-		}
-	case l.object != nil:
-		l.subject.and, m.landmark = m, true
-	case l.subject == nil:
-		m.landmark = true
-		r.front = &link{relation: l.relation, object: m}
-	case l.subject == m:
+	case l != nil && l.inverse:
+		r.bindMember(m, l)
+	case l != nil:
+		r.bindLandmark(m, l)
 	default:
-		m.landmark = true
-		for _, one := range append([]*mention{l.subject}, l.all...) {
-			if one != m {
-				one.relate(l.relation, m)
+		if l := r.front; l != nil && m.class != isSetting && m != l.to && also == nil && m.isFree() {
+			r.putLoosely(m, l)
+		}
+		if also == nil {
+			r.joinGroup(m)
+		}
+	}
+	if !r.joined || r.comma {
+		r.run = nil
+	}
+	r.run = append(r.run, m)
+	r.after, r.joined, r.comma = true, false, false
+}
+
+// putLoosely puts a thing where those before it are, unless later words say more.
+func (r *reader) putLoosely(m *mention, l *link) {
+	m.relation, m.to, m.toNoun, m.loose = l.relation, l.to, l.toNoun, true
+	if l.to == nil && l.toNoun != "" {
+		m.assume("%s is not understood, and this stands at a free place", l.toNoun)
+	}
+	if l.to != nil {
+		l.to.landmark = true
+	}
+}
+
+// bindMember puts a thing in relation to the landmark before it: "a table surrounded by chairs".
+func (r *reader) bindMember(m *mention, l *link) {
+	if l.relation != "with" && l.to != m && m.isFree() {
+		r.putLoosely(m, l)
+		if n := r.countOf(l.subjects); r.each && m.count*n <= maxCount {
+			m.count *= n
+		}
+	}
+	l.verb = true
+}
+
+func (r *reader) countOf(list []*mention) int {
+	n := 0
+	for _, m := range list {
+		n += max(m.count, 1)
+	}
+	return max(n, 1)
+}
+
+// bindLandmark ends a relation with its landmark. "Between" may have two.
+func (r *reader) bindLandmark(m *mention, l *link) {
+	r.link = nil
+	if l.to != nil { // the second of two
+		for _, one := range l.subjects {
+			if one.to == l.to && one != m {
+				one.and, m.landmark = m, true
 			}
 		}
-		if l.relation == "between" && m.count == 1 {
-			r.link = &link{relation: l.relation, subject: l.subject, object: m}
+		return
+	}
+	m.landmark = true
+	for _, one := range l.subjects {
+		one.relate(l.relation, m, m.noun)
+	}
+	if len(l.subjects) == 0 {
+		if !l.lost {
+			r.front = &link{relation: l.relation, to: m, toNoun: m.noun}
 		}
+		return
+	}
+	if l.relation == "between" && m.count == 1 && r.wordAt(r.at) == "and" {
+		l.to = m
+		r.link = l
+		r.at++
+	}
+}
+
+// joinGroup adds a thing to the list of those that a verb is about.
+func (r *reader) joinGroup(m *mention) {
+	if !r.joined || r.verb && !r.turned || len(r.group) == 0 {
+		turned := r.turned || r.front != nil && r.verb && len(r.group) == 0
+		r.group, r.segment, r.verb, r.turned = nil, 0, false, turned
+	}
+	if m.class != isLight && !slices.Contains(r.group, m) {
+		r.group = append(r.group, m)
 	}
 }
 

@@ -36,8 +36,8 @@ func vocabularyPage(v *vocabulary) string {
 
 Generated from the vocabulary by ` + "`make docs`" + `. ` + "`generate_scene`, `plan_create` and `scene_spec`" + ` (with ` + "`words`" + `) read
 English descriptions with these words. Plurals count, and so do synonyms that WordNet knows and nouns of a narrower
-meaning: an oak is shown as a tree, and the answer says so. Words that name a thing and are in no list are answered as
-not understood. If nothing is understood, nothing is built.
+meaning: a sequoia is shown as a tree, and the answer says so. A noun of no other kind that people make is shown as a block.
+Words that name a thing and are in no list are answered as not understood. If nothing is understood, nothing is built.
 
 A phrase is a number, adjectives and a noun: "eight small stone houses". A number holds exactly; a plural without one
 is the number in brackets, or 3. Relations stand between two phrases: "a well beside the church".
@@ -72,6 +72,14 @@ The first place that your words name is the scene's; other outdoor places join t
 			many = fmt.Sprintf(" (%d)", t.Many)
 		}
 		fmt.Fprintf(&b, "| %s%s | %s |\n", t.Words[0], many, strings.Join(t.Words[1:], ", "))
+	}
+	b.WriteString("\nOther nouns are shown as these things if WordNet knows them as a kind of:\n\n| thing | kinds of |\n|---|---|\n")
+	kinds := map[string][]string{}
+	for _, kind := range keysOf(v.Kinds) {
+		kinds[v.Kinds[kind]] = append(kinds[v.Kinds[kind]], kind)
+	}
+	for _, name := range keysOf(kinds) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, strings.Join(kinds[name], ", "))
 	}
 	b.WriteString("\nParts of buildings: " + listed(v.Features) + ".\n")
 	b.WriteString("\nSurfaces of a room or building: " + strings.Join(keysOf(v.Surfaces), ", ") + ".\n")

@@ -25,6 +25,9 @@ type box struct {
 // spot is a candidate for the position of a thing.
 type spot struct{ x, y, z, turn float64 }
 
+// inMiddle is the relation of things in the middle of a place.
+const inMiddle = "in the middle of"
+
 // place returns the part at the box's position.
 func (b *box) place(p spec.Part) *spec.Part {
 	p.At, p.Turn = []float64{round(b.at[0]), round(b.at[1])}, round(b.turn+p.Turn)

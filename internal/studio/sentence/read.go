@@ -3,9 +3,7 @@ package sentence
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"loregate/internal/meaning"
@@ -38,6 +36,7 @@ type mention struct {
 	class    class
 	name     string // entry of the vocabulary
 	noun     string // as written
+	head     string // its last word
 	words    string // with the words before it
 	count    int
 	material string
@@ -56,14 +55,39 @@ type mention struct {
 	implied  bool // belongs to the setting; the words do not name it
 	landmark bool // others stand in relation to it
 	left     bool // left out, as the words say
+	exact    bool // the words give the number
+	bare     bool // nothing stands before the noun
 	from     int  // index of the text
 }
 
 func (m *mention) assume(format string, args ...any) {
-	m.assumed = append(m.assumed, fmt.Sprintf(format, args...))
+	m.assumed = appendOnce(m.assumed, fmt.Sprintf(format, args...))
 }
 
-// reader reads texts.
+// relate puts a thing in relation to a landmark, unless the words before did so.
+func (m *mention) relate(relation string, to *mention, noun string) {
+	switch {
+	case m == to:
+	case m.relation == "" || m.loose && (to == nil || to.name != "floor") ||
+		m.to == nil && m.toNoun == "" && to != nil && m.relation != inRowsOf:
+		m.relation, m.to, m.toNoun, m.loose = relation, to, noun, false
+	default:
+		m.assume("of two places the first counts, not %s", strings.TrimSpace(relation+" "+noun))
+		return
+	}
+	if to != nil {
+		to.landmark = true
+		m.loose = to.class == isSurface && to.name == "floor" // says little
+	}
+}
+
+// inRowsOf is the relation of things in rows to each other.
+const inRowsOf = "in rows"
+
+// isFree reports whether a thing has no place of its own yet.
+func (m *mention) isFree() bool { return m.relation == "" || m.loose }
+
+// reader reads texts: noun phrases, and the words between them that say how they belong together.
 type reader struct {
 	*vocabulary
 	mentions []*mention
@@ -74,576 +98,435 @@ type reader struct {
 
 	tokens []token
 	at     int
-	noun   phraseHead
-	last   *mention   // of the sentence
-	owner  *mention   // of features: "a tower with battlements"
-	link   *link      // waits for its landmark
-	front  *link      // waits for its subject
-	copula bool       // "is" or "are" came before
-	group  []*mention // of the sentence, joined by "and" before a verb
-	verb   bool       // a verb came behind the group
-	each   bool
-	made   string   // material of the next thing
-	leads  *mention // leads to the next thing
-	away   bool     // the next thing is elsewhere
-	none   bool     // the next thing is left out
+	topic  *mention // the first thing of the sentence before
+	clause
 }
 
-// phraseHead collects the words before a noun.
-type phraseHead struct {
-	words    []string
-	number   float64
-	vague    bool
-	definite bool
-	material string
-	scale    float64
-	height   float64
-	features map[string]int
-	pattern  string
-	names    []string // nouns that only qualify the next one
+// clause is the state of the present sentence.
+type clause struct {
+	group   []*mention // the things that a verb is about
+	segment int        // index in group behind the last comma
+	run     []*mention // the things that only "and" joins
+	comma   bool       // a comma stands before
+	last    *mention   // the last noun phrase, if it is understood
+	strange bool       // the last noun phrase is not understood
+	reduced *mention   // the thing of a participle: "a stool tucked under it"
+	after   bool       // nothing stands behind the last noun phrase
+	joined  bool       // "and" or a comma stands before
+	verb    bool       // a verb came behind the group
+	turned  bool       // the verb stood before the group: "there is"
+	copula  bool       // "is" or "are" came before
+	link    *link      // waits for its landmark
+	front   *link      // holds for the things that follow
+	owner   *mention   // of features: "a tower with battlements"
+	pattern string     // of the list: "rows of pews and chairs"
+	each    bool
+	away    bool   // things are compared, gone or elsewhere
+	once    bool   // only the next phrase is
+	none    bool   // the next thing is left out
+	made    string // material of the next thing
+	also    *mention
 }
 
-// link is a relation whose other side is not read yet.
+// link is a relation whose other side is not read yet, or that holds for a list.
 type link struct {
 	relation string
-	subject  *mention
-	object   *mention // the first of two
-	inverse  bool
-	all      []*mention // all subjects, if there are several
-}
-
-// token is a word or a mark.
-type token struct {
-	text       string
-	possessive bool
-}
-
-var tokenForm = regexp.MustCompile(`\p{L}[\p{L}'’]*(?:-\p{L}[\p{L}'’]*)*|[0-9]+(?:\.[0-9]+)?|[.;:!?,()\n]`)
-
-// maxTokens bounds the words of a text that are read.
-const maxTokens = 4000
-
-// splitWords returns the words and marks of a text. A compound with a hyphen that the vocabulary
-// lacks becomes several words.
-func (v *vocabulary) splitWords(text string) (out []token) {
-	for _, w := range tokenForm.FindAllString(strings.ToLower(text), maxTokens) {
-		w = strings.ReplaceAll(w, "’", "'")
-		t := token{text: w}
-		if base, ok := strings.CutSuffix(w, "'s"); ok && v.senses[w] == nil {
-			t = token{base, true}
-		}
-		if list, _ := v.findSenses(t.text); list == nil && strings.Contains(w, "-") {
-			for _, piece := range strings.Split(w, "-") {
-				out = append(out, token{text: piece})
-			}
-			continue
-		}
-		out = append(out, t)
-	}
-	return out
+	subjects []*mention
+	to       *mention
+	toNoun   string
+	inverse  bool // the things of the list follow, the landmark came before
+	lost     bool // its subject is not understood
+	verb     bool
 }
 
 // readText reads a text, sentence by sentence.
 func (r *reader) readText(text string, index int) {
-	r.text, r.tokens = index, r.splitWords(text)
+	r.text, r.tokens, r.topic = index, r.splitWords(text), nil
 	r.endSentence()
 	for r.at = 0; r.at < len(r.tokens); {
-		if isMark(r.tokens[r.at].text) {
-			r.readMark(r.tokens[r.at].text)
-			r.at++
-			continue
-		}
-		list, n, plural := r.match(r.at)
-		if n == 0 {
-			r.readUnknown()
-			continue
-		}
-		r.at += r.readSenses(list, n, plural)
+		r.readNext()
 	}
 	r.endSentence()
-}
-
-func isMark(s string) bool { return len(s) == 1 && strings.Contains(".;:!?,()\n", s) }
-
-func (r *reader) readMark(mark string) {
-	if n := r.skipComma(); mark == "," && n > 0 {
-		r.at += n - 1
-		return
-	}
-	if mark == "," || mark == "(" || mark == ")" {
-		r.dropHead()
-		r.copula = false
-		r.away, r.none = false, false
-		return
-	}
-	r.endSentence()
-}
-
-// skipComma returns the number of tokens up to the next adjective of a phrase if the comma at this
-// position stands between two: "a long, but narrow room". Otherwise it returns 0.
-func (r *reader) skipComma() int {
-	next := r.at + 1
-	if w := r.wordAt(next); w == "but" || w == "and" {
-		next++
-	}
-	if r.at == 0 || r.noun.number == 0 && !r.noun.definite && r.noun.words == nil {
-		return 0
-	}
-	before := r.tokens[r.at-1].text
-	list, _, _ := r.match(r.at - 1)
-	_, quality := senseOf(list, isMaterial, isSize)
-	after, n, _ := r.match(next)
-	_, more := senseOf(after, isMaterial, isSize)
-	more = more || n == 0 && meaning.Lemma(r.wordAt(next), meaning.Adjective) != ""
-	if (quality || meaning.Lemma(before, meaning.Adjective) != "") && more && r.nounFollows(next) {
-		return next - r.at
-	}
-	return 0
-}
-
-// dropHead notes words that wait for a noun in vain.
-func (r *reader) dropHead() {
-	if len(r.noun.words) > 0 {
-		r.addUnknown(strings.Join(r.noun.words, " "))
-	}
-	r.noun = phraseHead{}
 }
 
 func (r *reader) endSentence() {
-	r.dropHead()
-	r.group, r.verb, r.each, r.made = nil, false, false, ""
-	r.last, r.owner, r.link, r.front, r.copula, r.away, r.none = nil, nil, nil, nil, false, false, false
-}
-
-// match returns the senses of the longest entry at a position, and its number of words.
-func (r *reader) match(at int) (list []sense, n int, plural bool) {
-	var words []string
-	for i := at; i < len(r.tokens) && i < at+r.longest && !isMark(r.tokens[i].text); i++ {
-		words = append(words, r.tokens[i].text)
-		if found, many := r.findSenses(strings.Join(words, " ")); found != nil {
-			list, n, plural = found, len(words), many
-		}
-		if r.tokens[i].possessive {
+	r.endLink()
+	for _, m := range r.mentions {
+		if m.from == r.text && m.class == isThing && !m.left && slices.Contains(r.group, m) {
+			r.topic = m
 			break
 		}
 	}
-	if n == 0 && at < len(r.tokens) {
-		if v, err := strconv.ParseFloat(r.tokens[at].text, 64); err == nil {
-			return []sense{{class: isNumber, value: v}}, 1, false
-		}
-	}
-	return list, n, plural
+	r.clause = clause{}
 }
 
-func (r *reader) span(from, n int) string {
-	var words []string
-	for _, t := range r.tokens[from : from+n] {
-		words = append(words, t.text)
-	}
-	return strings.Join(words, " ")
-}
-
-// senseOf returns the first sense of one of the classes.
-func senseOf(list []sense, classes ...class) (sense, bool) {
-	for _, c := range classes {
-		for _, s := range list {
-			if s.class == c {
-				return s, true
-			}
-		}
-	}
-	return sense{}, false
-}
-
-// nounFollows reports whether the words at a position lead to a noun of the same phrase.
-func (r *reader) nounFollows(at int) bool {
-	for range 5 {
-		list, n, _ := r.match(at)
-		if n == 0 {
-			if at < len(r.tokens) && !isMark(r.tokens[at].text) && (r.tokens[at].possessive ||
-				meaning.Lemma(r.tokens[at].text, meaning.Adjective) != "") {
-				at++
-				continue
-			}
-			return false
-		}
-		if _, ok := senseOf(list, isThing, isSetting, isSurface); ok {
-			return true
-		}
-		if f, ok := senseOf(list, isFeature); ok && slices.Contains(nounFeatures, f.name) {
-			return true
-		}
-		if _, ok := senseOf(list, isMaterial, isSize, isLight, isFeature, isInner); !ok {
-			return false
-		}
-		at += n
-	}
-	return false
-}
-
-// readSenses reads an entry of n words and returns the number of words that it took.
-func (r *reader) readSenses(list []sense, n int, plural bool) int {
-	next := r.at + n
-	if _, ok := senseOf(list, isWithout, isElsewhere); ok {
-		_, r.none = senseOf(list, isWithout)
-		r.away = !r.none
-		if strings.HasPrefix(r.wordAt(r.at), "lead") {
-			r.leads = r.last
-		}
-		r.noun = phraseHead{}
-		return n
-	}
-	if taken := r.readMade(list, next); taken > 0 {
-		return n + taken
-	}
-	if taken := r.readNumber(list, n); taken > 0 {
-		return taken
-	}
-	if s, ok := senseOf(list, isRelation, isInverse, isWithin); ok {
-		r.readRelation(s, next)
-		return n
-	}
-	if s, ok := senseOf(list, isArrangement); ok && r.wordAt(next) == "of" {
-		r.noun.pattern = s.name
-		if r.noun.number == 1 {
-			r.noun.number = 0
-		}
-		return n + 1
-	}
-	r.readNounPhrase(list, n, plural)
-	return n
-}
-
-// inMiddle is the relation of things in the middle of a place.
-const inMiddle = "in the middle of"
-
-func (r *reader) wordAt(i int) string {
-	if i < len(r.tokens) {
-		return r.tokens[i].text
-	}
-	return ""
-}
-
-// readMade reads "made of oak" behind a thing, and returns the number of words of the material.
-func (r *reader) readMade(list []sense, next int) int {
-	if _, ok := senseOf(list, isMade); !ok {
-		return 0
-	}
-	from := next
-	for range 2 {
-		if list, n, _ := r.match(next); n == 0 && meaning.Lemma(r.wordAt(next), meaning.Adjective) != "" ||
-			list != nil &&
-				list[0].class == isSize {
-			next++
-		}
-	}
-	found, n, _ := r.match(next)
-	m, ok := senseOf(found, isMaterial)
-	if !ok || r.nounFollows(next+n) {
-		return 0
-	}
-	if other, k, _ := r.match(next + n + 1); r.wordAt(next+n) == "and" && !r.nounFollows(next+n+1+k) {
-		if _, ok := senseOf(other, isMaterial); ok {
-			n += 1 + k // of two materials the first counts
-		}
-	}
-	if r.last == nil {
-		if r.at == 0 || isMark(r.tokens[r.at-1].text) {
-			r.made = m.name
-			return next + n - from
-		}
-		return 0
-	}
-	for _, one := range r.group {
-		if r.verb && one.material == "" {
-			one.material = m.name
-		}
-	}
-	r.last.material = m.name
-	r.last.words += " " + r.span(from-1, next+n-from+1)
-	return next + n - from
-}
-
-// units are the words for metres, and for feet.
-var units = map[string]float64{"m": 1, "metre": 1, "metres": 1, "meter": 1, "meters": 1, "foot": 0.3048,
-	"feet": 0.3048,
-	"ft":   0.3048}
-
-// readNumber reads a number, or a length, and returns the number of words.
-func (r *reader) readNumber(list []sense, n int) int {
-	s, ok := senseOf(list, isNumber, isVague)
-	if !ok {
-		return 0
-	}
-	if unit := units[r.wordAt(r.at+n)]; unit > 0 && r.wordAt(r.at) != "a" {
-		height := s.value * unit
-		if r.last != nil && !r.nounFollows(r.at+n+1) {
-			r.last.height = height
-		} else {
-			r.noun.height = height
-		}
-		if slices.Contains([]string{"high", "tall", "long", "wide"}, r.wordAt(r.at+n+1)) {
-			n++
-		}
-		return n + 1
-	}
-	article := r.wordAt(r.at) == "a" || r.wordAt(r.at) == "an"
-	switch {
-	case article:
-		r.noun = phraseHead{number: 1}
-	case r.noun.number > 1 && s.value >= 100 || r.noun.number > 1 && s.value == 12:
-		r.noun.number *= s.value
-	default:
-		r.noun.number, r.noun.vague = s.value, s.class == isVague
-	}
-	if !article {
-		r.noun.words = append(r.noun.words, r.span(r.at, n))
-	}
-	if r.wordAt(r.at+n) == "of" {
-		n++
-		if r.wordAt(r.at+n) == "the" {
-			n++
-		}
-	}
-	return n
-}
-
-// readRelation reads a relation, whose landmark or subject follows.
-func (r *reader) readRelation(s sense, next int) {
-	r.noun = phraseHead{}
-	for slices.Contains([]string{"the", "a", "an", "early", "late", "full", "broad"}, r.wordAt(next)) {
-		next++
-	}
-	if found, n, _ := r.match(next); n > 0 {
-		if _, ok := senseOf(found, isLight); ok && !hasNoun(found) && !r.nounFollows(next+n) {
-			return // "at dusk"
-		}
-	}
-	if first := r.wordAt(r.at); !slices.Contains([]string{"down", "near", "close"}, first) {
-		r.verb = r.verb || meaning.Lemma(first, meaning.Verb) != ""
-	}
-	subject, all := r.subjectOf(), r.group
-	if !r.verb || subject == nil || !slices.Contains(all, subject) {
-		all = nil
-	}
-	if subject != nil && s.name == "with" && r.wordAt(r.at) == "of" && slices.Contains(pictured, subject.name) {
-		r.away = true // the contents of a barrel, the subject of a painting
+// readNext reads the words at the present position.
+func (r *reader) readNext() {
+	word := r.wordAt(r.at)
+	if isMark(word) {
+		r.readMark(word)
+		r.at++
 		return
 	}
+	list, n, _ := r.match(r.at)
 	switch {
-	case s.class == isInverse && s.name == "with":
-		if subject != nil && r.isBuilding(subject) {
-			r.owner = subject
-		}
-		r.link = nil
-	case s.class == isInverse:
-		r.link = &link{relation: s.name, subject: subject, inverse: true}
-	case s.class == isWithin && subject != nil && subject.relation == "":
-		for _, m := range append([]*mention{subject}, all...) {
-			m.relate(s.name, nil)
-		}
-	case s.class == isWithin:
-		r.front = &link{relation: s.name}
-	case slices.Contains(pronouns, r.wordAt(next)):
-		r.readPronoun(s.name, subject)
+	case r.readReference(word), r.readOf(word):
+	case n > 0 && r.readConnection(list, n):
+	case r.readPredicate(list, n):
+	case r.after && n <= 1 && r.isVerb(word, list):
+		r.readVerb(word)
+	case r.readPhrase():
+	case n > 0:
+		r.readPlain(list, n)
 	default:
-		if subject != nil && subject.relation != "" && !subject.loose {
-			subject = nil
-		}
-		r.link = &link{relation: s.name, subject: subject, all: all}
+		r.readStranger(word)
 	}
 }
 
-// subjectOf returns the thing that a relation is about: the last one, but not the place that another
-// relation leads to.
-func (r *reader) subjectOf() *mention {
-	if r.last == nil || r.last.class == isThing || !r.last.landmark {
-		return r.last
+func (r *reader) readMark(mark string) {
+	if !strings.Contains(",()", mark) {
+		r.endSentence()
+		return
 	}
-	for _, m := range slices.Backward(r.mentions) {
-		if m.class == isThing && m.from == r.text && m.to == r.last {
-			return m
+	r.endForward()
+	r.after, r.joined, r.comma, r.copula, r.each = false, true, true, false, false
+	r.segment = len(r.group)
+	if r.once {
+		r.away, r.once = false, false
+	}
+	r.none = false
+}
+
+// endLink gives a relation without a landmark to its things: "a fire burns outside".
+func (r *reader) endLink() {
+	l := r.link
+	if r.link = nil; l == nil || l.inverse {
+		return
+	}
+	if len(l.subjects) == 0 && !l.lost {
+		r.front = l
+	}
+	for _, m := range l.subjects {
+		if m.isFree() {
+			m.relate(l.relation, nil, "")
 		}
 	}
-	return r.last
+}
+
+// endForward ends a relation that waits for its landmark; lists of things in a relation go on.
+func (r *reader) endForward() {
+	if r.link != nil && !r.link.inverse {
+		r.endLink()
+	}
 }
 
 // pronouns refer to the thing that was named before.
-var pronouns = []string{"it", "them", "which", "him", "her"}
+var pronouns = []string{"it", "them", "which", "him", "her", "they", "he", "she", "itself", "themselves"}
 
-// readPronoun relates a thing to the one named before it: "a throne and a rug in front of it".
-func (r *reader) readPronoun(relation string, subject *mention) {
+// readReference reads a pronoun: the landmark of a relation, or the subject of a clause.
+func (r *reader) readReference(word string) bool {
+	switch {
+	case r.link != nil && !r.link.inverse && slices.Contains(pronouns, word):
+		l := r.link
+		r.link, r.after = nil, false
+		if len(l.subjects) > 1 && word == "it" {
+			l.subjects = []*mention{cmp.Or(r.last, l.subjects[0])}
+		}
+		if word == "which" {
+			l.subjects, r.group, r.segment, r.verb, r.turned = nil, nil, 0, false, false
+		}
+		if to := r.antecedentOf(l.subjects); to != nil {
+			if len(l.subjects) == 0 {
+				l.to, l.toNoun, r.front = to, to.noun, l
+			}
+			for _, m := range l.subjects {
+				m.relate(l.relation, to, to.noun)
+			}
+		}
+		r.at++
+	case (word == "which" || word == "that" || word == "who") && r.last != nil && (r.after || word == "which") &&
+		(word != "that" || !r.nounFollows(r.at+1) || r.isVerb(r.wordAt(r.at+1), nil)):
+		if r.last.class == isThing || len(r.group) == 0 || r.verb {
+			r.group, r.segment = []*mention{r.last}, 0
+		}
+		r.verb, r.after, r.joined, r.turned = false, false, false, false
+		r.at++
+	case (word == "where" || word == "wherein") && r.last != nil:
+		r.front = &link{relation: "in", to: r.last, toNoun: r.last.noun}
+		if slices.Contains(holders, r.last.name) || r.Things[r.last.name].Stands == isFlat && r.last.class == isThing {
+			r.front.relation = "on"
+		}
+		r.group, r.verb, r.after, r.joined = nil, false, false, false
+		r.at++
+	case (word == "it" || word == "they" || word == "this" && r.isVerb(r.wordAt(r.at+1), nil)) && r.link == nil:
+		if m := cmp.Or(r.firstOf(r.group), r.topic); m != nil {
+			r.group, r.segment, r.verb, r.joined = []*mention{m}, 0, false, false
+		}
+		r.after = false
+		r.at++
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) firstOf(list []*mention) *mention {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// antecedentOf returns the thing that a pronoun means: the last one that is not its own subject.
+func (r *reader) antecedentOf(subjects []*mention) *mention {
 	for _, m := range slices.Backward(r.mentions) {
-		if m == subject || m.class != isThing || m.left || m.from != r.text {
-			continue
+		if m.class == isThing && !m.left && m.from == r.text && !slices.Contains(subjects, m) {
+			return m
 		}
-		m.landmark = true
-		if subject == nil {
-			r.front = &link{relation: relation, object: m}
+	}
+	return nil
+}
+
+// readOf reads "of" behind a noun: the material of a thing, what it holds or shows, or its owner.
+func (r *reader) readOf(word string) bool {
+	if word == "to" && r.after && r.nounFollows(r.at+1) && r.isFunction(r.at+1) {
+		r.also, r.after = r.last, false
+		r.at++
+		return true
+	}
+	if word != "of" || !r.after {
+		return false
+	}
+	material, next := r.parseMaterial(r.at + 1)
+	if material != "" && r.last == nil && isColour(material) {
+		r.addUnknown(r.span(r.at+1, next-r.at-1))
+		r.at = next
+		return true
+	}
+	if material != "" && r.last != nil {
+		r.last.material = betterMaterial(r.last.material, material)
+		r.last.words += " " + r.span(r.at, next-r.at)
+		r.at = next
+		return true
+	}
+	switch {
+	case r.last == nil:
+	case slices.Contains(pictured, r.last.name):
+		r.away, r.once = true, true
+	case slices.Contains(holding, r.last.name) || slices.Contains(bearing, r.last.name):
+		r.link = &link{relation: "in", inverse: true, to: r.last, toNoun: r.last.noun, subjects: []*mention{r.last}}
+		if slices.Contains(bearing, r.last.name) {
+			r.link.relation = "on"
+		}
+		r.after = false
+		r.at++
+		return true
+	}
+	r.also = r.last
+	r.after = false
+	r.at++
+	return true
+}
+
+// parseMaterial reads a material that is no adjective: "rough stone and wood". Of two the first counts.
+func (r *reader) parseMaterial(at int) (material string, next int) {
+	for range 3 {
+		list, n, _ := r.match(at)
+		word := r.wordAt(at)
+		s, ok := senseOf(list, isMaterial)
+		if !ok && n == 0 && r.isMaterial(meaning.Lemma(word, meaning.Noun)) != "" {
+			s, n, ok = sense{name: r.isMaterial(meaning.Lemma(word, meaning.Noun))}, 1, true
+		}
+		switch {
+		case ok && !r.nounFollows(at+n):
+			at += n
+			if r.wordAt(at) == "and" || r.wordAt(at) == "," && r.wordAt(at+1) == "and" {
+				if other, k := r.parseMaterial(at + 1); other != "" {
+					at = k
+				}
+			}
+			return s.name, at
+		case ok, hasSense(list, isSize, isLight), slices.Contains(quantifiers, word), word == "the",
+			n == 0 && word != "" && !isMark(word) && isWordAs(word, meaning.Adjective):
+			at += max(n, 1)
+		default:
+			return "", at
+		}
+	}
+	return "", at
+}
+
+// readConnection reads words that say how the phrases around them belong together.
+func (r *reader) readConnection(list []sense, n int) bool {
+	word, next := r.wordAt(r.at), r.at+n
+	if s, ok := senseOf(list, isMade); ok {
+		return r.readMade(n) || r.connect(list, n)
+	} else if hasNoun(list) && !r.after && s.class != isMade {
+		return false
+	}
+	switch {
+	case hasSense(list, isWithout):
+		r.endLink()
+		r.none, r.after = true, false
+	case hasSense(list, isElsewhere):
+		r.endLink()
+		r.away, r.once = true, true
+		r.after = false
+	case word == "and" || word == "or" || word == "nor" || word == "but" || word == "while" || word == "along":
+		if _, ok := senseOf(list, isRelation); ok {
+			return r.connect(list, n)
+		}
+		r.readJoiner(word)
+	case word == "there" || word == "there's" || word == "here":
+		r.endLink()
+		r.group, r.segment, r.verb, r.turned, r.after, r.joined = nil, 0, false, true, false, false
+		if r.front != nil && r.front.verb {
+			r.front = nil
+		}
+	case word == "each":
+		r.each = true
+	default:
+		return r.connect(list, n)
+	}
+	r.at = next
+	return true
+}
+
+func (r *reader) readJoiner(word string) {
+	if !r.none || word != "or" && word != "nor" {
+		r.none = false
+	}
+	r.endForward()
+	r.after, r.joined, r.copula = false, true, false
+	if word == "but" || word == "while" {
+		r.front, r.segment = nil, len(r.group)
+	}
+	if r.once && r.nounFollows(r.at+1) && !r.isFunction(r.at+1) && word == "and" {
+		return
+	}
+	if r.once {
+		r.away, r.once = false, false
+	}
+}
+
+// readPredicate reads an adjective behind its noun: "the walls are wooden", "a table, old and wooden".
+func (r *reader) readPredicate(list []sense, n int) bool {
+	if n == 0 || hasNoun(list) && !r.copula || !r.copula && !r.after || len(r.group) == 0 || r.nounFollows(r.at+n) {
+		return false
+	}
+	s, ok := senseOf(list, isMaterial, isSize)
+	if !ok {
+		return false
+	}
+	for _, m := range r.group {
+		if s.class == isMaterial {
+			m.material = betterMaterial(m.material, s.name)
 		} else {
-			subject.relate(relation, m)
+			m.scale = s.value
 		}
-		return
 	}
+	r.group[0].words += " " + r.span(r.at, n)
+	r.at += n
+	return true
 }
 
-func (m *mention) relate(relation string, to *mention) {
-	if m.relation == "" || m.loose || m.to == nil && to != nil {
-		m.relation, m.to, m.loose = relation, to, false
-	}
+// isVerb reports whether a word behind a noun is a verb.
+func (r *reader) isVerb(word string, list []sense) bool {
+	return !hasSense(list, isThing, isSetting, isSurface, isMaterial, isSize, isFeature, isLight, isInner) &&
+		isWordAs(word, meaning.Verb) && !slices.Contains(prepositions, word)
 }
 
-func hasNoun(list []sense) bool {
-	_, ok := senseOf(list, isThing, isSetting, isSurface)
-	return ok
-}
-
-// readNounPhrase reads an adjective or a noun of n words.
-func (r *reader) readNounPhrase(list []sense, n int, plural bool) {
-	words, follows := r.span(r.at, n), r.nounFollows(r.at+n)
-	if s, ok := senseOf(list, isFeature); ok && r.readFeature(s, words, plural, follows) {
-		return
-	}
-	said := r.copula && r.last != nil && r.noun.number == 0 && !r.noun.definite && !plural
-	if s, ok := senseOf(list, isMaterial, isSize); ok && (follows || said || !hasNoun(list)) {
-		r.readAdjective(s, words, follows, said)
-		return
-	}
-	if _, ok := senseOf(list, isInner); ok {
-		r.inner = true
-		r.mentions = append(r.mentions, &mention{class: isInner, words: words, from: r.text})
-		return
-	}
-	if s, ok := senseOf(list, isLight); ok && !hasNoun(list) {
-		r.light = cmp.Or(r.light, s.name)
-		r.mentions = append(r.mentions, &mention{class: isLight, name: s.name, words: words, from: r.text})
-		return
-	}
-	if s, ok := senseOf(list, isThing, isSetting, isSurface); ok {
-		if follows && !plural || r.tokens[r.at+n-1].possessive {
-			r.noun.words = append(r.noun.words, words)
-			r.noun.names = append(r.noun.names, words)
-			return
-		}
-		r.addMention(s, words, plural)
-		return
-	}
-	if _, ok := senseOf(list, isFeature); ok {
-		r.addUnknown(strings.Join(append(r.noun.words, words), " "))
-		r.noun = phraseHead{}
-		return
-	}
-	if words == "to" && r.at > 0 && slices.Contains(ways, r.tokens[r.at-1].text) {
-		r.away, r.leads = true, r.last
-	}
-	participle := follows && (strings.HasSuffix(words, "ing") || strings.HasSuffix(words, "ed"))
-	if _, ok := senseOf(list, isPlain); ok && !slices.Contains(adverbs, words) && !participle {
-		r.each = r.each || words == "each"
-		r.verb = r.verb || r.last != nil && !slices.Contains(joiners, words) &&
-			meaning.Lemma(words, meaning.Verb) != ""
-		r.copula = r.copula || slices.Contains(copulas, words)
-		r.noun = phraseHead{definite: words == "the" || words == "this" || words == "that"}
-	}
-}
-
-// ways lead to places that are elsewhere: "the door to the kitchen".
-var ways = []string{"path", "road", "exit", "exits", "way", "entrance", "passage", "passageway", "door", "doors", "gate",
-	"stairs", "staircase", "gateway", "doorway", "steps", "tunnel", "corridor"}
-
-// joiners are plain words between the things of a list.
-var joiners = []string{"and", "or", "but", "some", "both", "as", "well"}
-
-// copulas join a thing to an adjective behind it.
+// copulas join a thing to an adjective or to another noun.
 var copulas = []string{"is", "are", "was", "were", "look", "looks", "seem", "seems"}
 
-// readAdjective reads a material or a size, before its thing or behind it: "the walls are wooden".
-func (r *reader) readAdjective(s sense, words string, follows, said bool) {
+func (r *reader) readVerb(word string) {
+	r.endLink()
 	switch {
-	case follows && s.class == isMaterial:
-		r.noun.material = cmp.Or(r.noun.material, s.name)
-	case follows:
-		r.noun.scale = cmp.Or(r.noun.scale, s.value)
-	case said && s.class == isMaterial:
-		r.last.material = s.name
-	case said:
-		r.last.scale = s.value
+	case r.strange && r.after && r.segment == len(r.group):
+		r.group, r.segment, r.turned = nil, 0, false
+	case !isParticiple(word):
+		r.closeList()
+		r.reduced = nil
+	case r.after && !r.copula:
+		r.reduced = r.last
+	}
+	r.strange = r.strange && r.after
+	r.copula = r.copula || slices.Contains(copulas, word)
+	r.verb, r.after, r.joined = true, false, false
+	if r.front != nil {
+		r.front.verb = true
+	}
+	r.at++
+}
+
+// closeList takes the things behind the last comma out of a list that a verb shows to be complete: "on the table are
+// books, and a lamp hangs above".
+func (r *reader) closeList() {
+	done := r.verb || r.turned || r.front != nil && r.front.verb && !r.front.inverse
+	if !r.after || r.last == nil || !done || !r.last.loose {
+		return
+	}
+	tail := r.group[min(r.segment, len(r.group)):]
+	switch {
+	case len(r.group) < 2 && r.link == nil, !slices.Contains(r.group, r.last) && r.segment == 0:
+		return
+	case r.segment == 0, len(tail) == 0:
+		tail = []*mention{r.last}
+	}
+	for _, m := range tail {
+		if m.loose {
+			m.relation, m.to, m.toNoun, m.loose = "", nil, "", false
+		}
+	}
+	r.front, r.turned = nil, false
+	r.group, r.segment = slices.Clone(tail), 0
+}
+
+// readPlain reads words of the vocabulary that are no phrase.
+func (r *reader) readPlain(list []sense, n int) {
+	words := r.span(r.at, n)
+	switch {
+	case hasSense(list, isInner):
+		r.inner = true
+		r.mentions = append(r.mentions, &mention{class: isInner, words: words, from: r.text})
+	case hasSense(list, isPlain):
+		if isWordAs(words, meaning.Verb) && !slices.Contains(prepositions, words) && words != "a" {
+			r.readVerb(words)
+			return
+		}
+		r.after = r.after && (words == "also" || words == "up" || words == "both")
 	default:
 		r.addUnknown(words)
-		return
 	}
-	if follows {
-		r.noun.words = append(r.noun.words, words)
-	} else {
-		r.last.words += " " + words
-	}
+	r.at += n
 }
 
-// adverbs are plain words that stand between a number or an article and its noun.
-var adverbs = []string{"very", "rather", "quite", "more", "most", "other", "same", "such", "of"}
-
-// readUnknown reads a word that the vocabulary lacks.
-func (r *reader) readUnknown() {
-	t := r.tokens[r.at]
+// readStranger reads a word that the vocabulary lacks, and that is no noun.
+func (r *reader) readStranger(word string) {
 	r.at++
-	adjective := meaning.Lemma(t.text, meaning.Adjective) != ""
-	follows := r.nounFollows(r.at)
-	noun := meaning.Lemma(t.text, meaning.Noun)
+	verb := isWordAs(word, meaning.Verb)
 	switch {
-	case t.possessive && follows:
-		r.noun.words = append(r.noun.words, t.text+"'s")
-		r.noun.names = append(r.noun.names, t.text)
-	case follows && noun != "" && r.isMaterial(noun) != "":
-		r.noun.material = cmp.Or(r.noun.material, r.isMaterial(noun))
-		r.noun.words = append(r.noun.words, t.text)
-	case follows && (adjective || noun != ""):
-		r.addUnknown(t.text)
-	case noun == "" && !adjective && follows && meaning.Lemma(t.text, meaning.Verb) != "":
-		r.addUnknown(t.text) // "a rocking chair"
-	case noun == "" && !adjective && (meaning.Lemma(t.text, meaning.Verb) != "" ||
-		meaning.Lemma(t.text, meaning.Adverb) != ""):
-		r.noun, r.verb = phraseHead{}, r.verb || r.last != nil
-	case noun == "":
-		r.addUnknown(t.text)
-		if !adjective {
-			r.noun, r.away, r.none = phraseHead{}, false, false
+	case verb && (r.after || r.verb || r.wordAt(r.at-2) == "to") && !isWordAs(word, meaning.Noun):
+		r.at--
+		r.readVerb(word)
+		return
+	case isWordAs(word, meaning.Adverb), meaning.IsFunctionWord(word):
+	case verb:
+		r.verb = r.verb || r.last != nil
+		if isWordAs(word, meaning.Adjective) && !isParticiple(word) {
+			r.addUnknown(word)
 		}
 	default:
-		r.readUnknownNoun(t.text, noun)
+		r.addUnknown(word)
 	}
-}
-
-// isMaterial returns the material that a noun names, such as oak.
-func (v *vocabulary) isMaterial(noun string) string {
-	for kind, material := range map[string]string{"wood": "timber", "metallic element": "metal", "fabric": "canvas"} {
-		if meaning.IsA(noun, meaning.Noun, kind) {
-			return material
-		}
-	}
-	return ""
-}
-
-// readUnknownNoun adds the thing whose sense is nearest to a noun, or notes the noun.
-func (r *reader) readUnknownNoun(word, noun string) {
-	s, name, ok := r.resolve(noun)
-	// A noun without any word before it may be a verb.
-	verb := meaning.Lemma(word, meaning.Verb) != "" && r.noun.number == 0 && !r.noun.definite && r.noun.words == nil
-	if !ok || verb {
-		r.verb = r.verb || verb && r.last != nil
-		r.addUnknown(strings.Join(append(r.noun.words, word), " "))
-		r.noun, r.link, r.away, r.none = phraseHead{}, nil, false, false
-		return
-	}
-	m := r.addMention(s, word, noun != word)
-	if m != nil {
-		m.assume("%q is shown as %s", word, name)
-	}
+	r.after = false
 }
 
 // maxUnknown bounds the words that a reading lists as not understood.
 const maxUnknown = 200
 
 func (r *reader) addUnknown(words string) {
-	if !slices.Contains(r.unknown, words) && len(r.unknown) < maxUnknown {
+	if words != "" && !slices.Contains(r.unknown, words) && len(r.unknown) < maxUnknown {
 		r.unknown = append(r.unknown, words)
 	}
 }

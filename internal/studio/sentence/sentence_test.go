@@ -83,7 +83,7 @@ func TestPlacesAreWhatTheySay(t *testing.T) {
 // Each row has words, and phrases with their number, material and relation.
 func TestPhrases(t *testing.T) {
 	for _, row := range []struct{ words, want string }{
-		{"Two torches hang on the wall beside the altar.", "torch 2 hanging from wall; wall 1; altar 1"},
+		{"Two torches hang on the wall beside the altar.", "torch 2 hanging from wall; wall 1 beside altar; altar 1"},
 		{"in the centre of the room stands a statue between two pillars",
 			"room 1; statue 1 between pillars; column 2"},
 		{"A small church with a red door at the end of the street, surrounded by gravestones",
@@ -94,11 +94,11 @@ func TestPhrases(t *testing.T) {
 		{"the walls are wooden", "wall 1 timber"},
 		{"a corridor with no doors and three paintings", "corridor 1; painting 3"},
 		{"a ring of seven standing stones around a campfire", "rock 7 around campfire; campfire 1"},
-		{"a barrel of wine stands on a cart", "barrel 1 on cart; cart 1"},
+		{"a barrel of wine stands on a cart", "barrel 1 on cart; puddle 1 in barrel; cart 1"},
 		{"four stone houses with slate roofs surround a fountain",
 			"house 4 stone around fountain; roof 1 slate; fountain 1"},
 		{"a tavern. A barrel is next to the door", "inn 1; barrel 1 beside door"},
-		{"a path leading to the castle, and a well", "road 1; well 1"},
+		{"a path leading to the castle, and a well", "road 1 leading to castle; castle 1; well 1"},
 	} {
 		r, _ := reading(t, row.words)
 		var got []string

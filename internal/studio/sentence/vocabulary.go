@@ -73,10 +73,12 @@ type vocabulary struct {
 	Things       map[string]thing
 	Settings     map[string]setting
 	Household    []string
+	Portable     []string // of the household, things that also stand outdoors
 	Inner        []string
 	Homonyms     []string
 	Shown        []string
 	Hidden       []string
+	Kinds        map[string]string // things by the broader nouns of WordNet
 	Surfaces     map[string]string
 	Materials    map[string][]string
 	Sizes        map[string]float64
@@ -245,7 +247,7 @@ func singularsOf(words string) []string {
 const knownSenses = 1
 
 // resolve returns the thing or setting that is nearest in meaning to a noun that the vocabulary
-// lacks, with the word that names it.
+// lacks, with the word that names it: a word that is at most three steps broader, else a kind of things.
 func (v *vocabulary) resolve(noun string) (sense, string, bool) {
 	isOne := func(kinds []string) bool {
 		return slices.ContainsFunc(kinds, func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) })
@@ -254,10 +256,34 @@ func (v *vocabulary) resolve(noun string) (sense, string, bool) {
 		_, _, ok := v.placeOrThing(w)
 		return ok && !slices.Contains(v.Homonyms, w)
 	})
-	if !ok || !isOne(v.Shown) || isOne(v.Hidden) {
+	if ok && isOne(v.Shown) && !isOne(v.Hidden) {
+		return v.placeOrThing(word)
+	}
+	name := v.broaderKind(noun)
+	if name == "" || name == noThing {
 		return sense{}, "", false
 	}
-	return v.placeOrThing(word)
+	return sense{class: isThing, name: name}, v.Things[name].Words[0], true
+}
+
+// noThing is the kind of nouns that no scene shows.
+const noThing = "nothing"
+
+// broaderKind returns the kind of things to which the most frequent sense of a noun belongs.
+func (v *vocabulary) broaderKind(noun string) string {
+	kind, _ := meaning.Ancestor(noun, meaning.Noun, func(w string) bool { return v.Kinds[w] != "" })
+	return v.Kinds[kind]
+}
+
+// isMaterial returns the material that a noun names, such as oak.
+func (v *vocabulary) isMaterial(noun string) string {
+	for kind, material := range map[string]string{"wood": "timber", "metallic element": "metal", "fabric": "canvas",
+		"leather": "canvas"} {
+		if noun != "" && meaning.IsA(noun, meaning.Noun, kind) {
+			return material
+		}
+	}
+	return ""
 }
 
 // placeOrThing returns the sense of a word as a thing or setting, with the word.

@@ -1,0 +1,260 @@
+package sentence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loregate/internal/meaning"
+)
+
+// connect reads a relation.
+func (r *reader) connect(list []sense, n int) bool {
+	s, ok := senseOf(list, isRelation, isInverse, isWithin)
+	if !ok {
+		return false
+	}
+	next := r.at + n
+	if s.class == isRelation && r.readTime(next) {
+		return true
+	}
+	r.endLink()
+	r.none, r.copula = false, false
+	if s.class == isInverse {
+		r.readInverse(s)
+		r.at = next
+		return true
+	}
+	l := &link{relation: s.name}
+	first := r.wordAt(r.at)
+	isVerb := r.after && n == 1 && isWordAs(first, meaning.Verb) && !slices.Contains(prepositions, first)
+	if r.verb = r.verb || isVerb; isVerb {
+		r.closeList()
+	}
+	within := s.class == isWithin || !r.landmarkFollows(next)
+	r.after = r.after && !isVerb
+	if within && !slices.Contains(adverbs, first) && s.class != isWithin {
+		r.after, r.joined, r.at = false, false, next
+		return true
+	}
+	if l.lost = r.after && r.strange; !l.lost {
+		l.subjects = r.subjects(next, within)
+	}
+	r.multiply(l, r.span(r.at, n))
+	r.after, r.joined = false, false
+	if within {
+		if len(l.subjects) == 0 && !l.lost {
+			r.front = l
+		}
+		for _, m := range l.subjects {
+			m.relate(s.name, nil, "")
+		}
+	} else {
+		r.link = l
+	}
+	r.at = next
+	return true
+}
+
+// multiply counts the things at each side or end of a landmark.
+func (r *reader) multiply(l *link, words string) {
+	if l.relation != "on both sides of" && l.relation != "at each end of" {
+		return
+	}
+	each := strings.Contains(words, "each") || strings.Contains(words, "either")
+	for _, m := range l.subjects {
+		if m.exact && (each || m.count == 1) && 2*m.count <= maxCount {
+			m.count *= 2
+		}
+	}
+}
+
+// adverbs are relations that need no landmark: "a fire burns outside".
+var adverbs = []string{"outside", "inside", "above", "below", "beneath", "underneath", "behind", "beyond", "around",
+	"nearby", "opposite", "surrounding", "throughout", "alongside", "all"}
+
+// prepositions may be verbs for WordNet.
+var prepositions = []string{"near", "down", "by", "under", "over", "inside", "outside", "around", "along", "in", "on",
+	"up", "close"}
+
+// landmarkFollows reports whether a noun phrase or a pronoun stands at a position.
+func (r *reader) landmarkFollows(at int) bool {
+	if slices.Contains(pronouns, r.wordAt(at)) {
+		return true
+	}
+	if r.isVerbAhead(at) {
+		return false
+	}
+	_, _, ok := r.parsePhrase(at)
+	return ok
+}
+
+// isVerbAhead reports whether a verb stands at a position where a phrase may stand.
+func (r *reader) isVerbAhead(at int) bool {
+	list, n, _ := r.match(at)
+	return n == 1 && hasSense(list, isPlain) && isWordAs(r.wordAt(at), meaning.Verb) &&
+		!slices.Contains(quantifiers, r.wordAt(at)) && !slices.Contains(prepositions, r.wordAt(at))
+}
+
+// readTime skips "at dusk" and the like.
+func (r *reader) readTime(next int) bool {
+	for slices.Contains([]string{"the", "a", "an", "early", "late", "full", "broad"}, r.wordAt(next)) {
+		next++
+	}
+	found, n, _ := r.match(next)
+	if s, ok := senseOf(found, isLight); ok && !hasNoun(found) && !r.nounFollows(next+n) {
+		r.light = cmp.Or(r.light, s.name)
+		r.mentions = append(r.mentions, &mention{class: isLight, name: s.name, words: r.span(next, n),
+			noun: r.span(next, n), count: 1, from: r.text})
+		r.at = next + n
+		return true
+	}
+	return false
+}
+
+// subjects returns the things that a relation is about.
+func (r *reader) subjects(next int, within bool) []*mention {
+	start := len(r.group) == 0 && r.last == nil
+	within = within && (r.isVerbAhead(next) || r.wordAt(next) == "there") || within && !r.landmarkFollows(next)
+	if start || r.joined && r.opensClause(next, within) || r.turned && r.verb && len(r.group) == 0 {
+		r.group, r.segment, r.verb, r.turned = nil, 0, false, false
+		return nil
+	}
+	free := func(list []*mention) (out []*mention) {
+		for _, m := range list {
+			if m.isFree() {
+				out = append(out, m)
+			}
+		}
+		return out
+	}
+	group := free(r.group)
+	if r.reduced != nil && r.reduced.isFree() && !r.after {
+		return r.joinedWith(r.reduced)
+	}
+	closest := r.last != nil && r.last.isFree() && !(r.last.class != isThing && r.last.landmark && len(group) > 0)
+	switch {
+	case r.after && r.last != nil && r.last.class != isThing && r.placedAt(r.last) != nil:
+		return []*mention{r.placedAt(r.last)}
+	case r.after && !within && closest && r.last.loose && slices.Contains(r.group, r.last.to) &&
+		r.last.to.class == isThing && r.last.to.isFree():
+		return []*mention{r.last.to}
+	case r.after && closest:
+		return r.joinedWith(r.last)
+	case len(group) > 0:
+		return group
+	case closest:
+		return []*mention{r.last}
+	case r.last != nil && r.last.class == isThing:
+		return []*mention{r.last}
+	}
+	return r.group
+}
+
+// placedAt returns the last thing that stands in relation to a place and may stand closer to another thing.
+func (r *reader) placedAt(place *mention) *mention {
+	for _, m := range slices.Backward(r.mentions) {
+		if m.to == place && m.from == r.text && m.isFree() {
+			return m
+		}
+	}
+	return nil
+}
+
+// joinedWith returns a thing with those that "and" joins to it: "knives and tools".
+func (r *reader) joinedWith(m *mention) []*mention {
+	at := slices.Index(r.run, m)
+	out := []*mention{m}
+	for ; at > 0 && r.run[at-1].isFree(); at-- {
+		out = append(out, r.run[at-1])
+	}
+	return out
+}
+
+// opensClause reports whether a relation at the start of a clause is that of the things behind its verb: "and behind
+// the counter is a shelf".
+func (r *reader) opensClause(at int, within bool) bool {
+	for first := true; ; first = false {
+		if !within || !first {
+			_, next, ok := r.parsePhrase(at)
+			if !ok {
+				return false
+			}
+			at = next
+		}
+		word := r.wordAt(at)
+		if word == "there" || word == "there's" || r.isVerbAhead(at) && !strings.HasSuffix(word, "ing") {
+			return true
+		}
+		list, n, _ := r.match(at)
+		if word == "of" {
+			n = 1
+		} else if s, ok := senseOf(list, isRelation); !ok || s.name == "" {
+			return false
+		}
+		at += n
+		within = false
+	}
+}
+
+// readInverse reads a relation whose landmark came before: "surrounded by".
+func (r *reader) readInverse(s sense) {
+	subjects := r.group
+	if r.after && r.last != nil || len(subjects) == 0 {
+		subjects = nil
+		if r.last != nil {
+			subjects = []*mention{r.last}
+		}
+	}
+	r.verb = r.verb || !r.after
+	r.after, r.joined, r.owner = false, false, nil
+	if s.name == "with" && len(subjects) > 0 && (subjects[0].class == isSetting ||
+		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
+		s.name = "in"
+	}
+	if s.name == "with" {
+		if len(subjects) > 0 && r.isBuilding(subjects[0]) {
+			r.owner = subjects[0]
+		}
+		r.link = &link{relation: s.name, inverse: true}
+		return
+	}
+	l := &link{relation: s.name, inverse: true, verb: true}
+	if len(subjects) > 0 {
+		l.to, l.toNoun = subjects[0], subjects[0].noun
+		l.subjects = subjects
+		if s.name == "on" && slices.Contains(holding, subjects[0].name) {
+			l.relation = "in"
+		}
+	}
+	r.link = l
+}
+
+// bearing are things whose contents are on them: "shelves of jars".
+var bearing = []string{"shelf", "bookcase", "plate", "cart"}
+
+// holding are things that others are in rather than on.
+var holding = []string{"barrel", "bucket", "sack", "pot", "crate", "chest", "basket", "cabinet", "cupboard", "bowl"}
+
+// readMade reads "made of oak" behind a thing or before one.
+func (r *reader) readMade(n int) bool {
+	material, next := r.parseMaterial(r.at + n)
+	if material == "" {
+		return false
+	}
+	subjects := r.group
+	if r.after && !r.verb && r.last != nil {
+		subjects = []*mention{r.last}
+	}
+	if len(subjects) == 0 {
+		r.made = material
+	}
+	for _, m := range subjects {
+		m.material = betterMaterial(m.material, material)
+	}
+	if len(subjects) > 0 {
+		subjects[0].words += " " + r.span(r.at, next-r.at)
+	}
+	r.at, r.after = next, false
+	return true
+}
