@@ -148,7 +148,7 @@ type composer struct {
 func (c *composer) chooseSetting(terrain string) {
 	var best *mention
 	for _, m := range c.mentions {
-		if m.class != isSetting || m.left {
+		if m.class != isSetting || m.left || c.isLedTo(m) {
 			continue
 		}
 		if best == nil || m.from > best.from || m.from == best.from && best.landmark && !m.landmark &&
@@ -165,7 +165,9 @@ func (c *composer) chooseSetting(terrain string) {
 		name = best.name
 	case c.hasTerrain(terrain):
 		name, assumed = c.settingOf(terrain), "from the terrain of the card"
-	case slices.ContainsFunc(c.mentions, c.meansRoom):
+	case slices.ContainsFunc(c.mentions, c.meansRoom) || slices.ContainsFunc(c.mentions, func(m *mention) bool {
+		return c.isLedTo(m) && c.Settings[m.name].Indoor != nil
+	}):
 		name, assumed = "room", "the words name things of a room and no place"
 	default:
 		name, assumed = "plain", "the words name no place"
@@ -215,6 +217,13 @@ func (c *composer) standForPlace(m *mention) {
 		m.name = "window"
 		m.assume("it is outside; a window looks out to it")
 	}
+}
+
+// isLedTo reports whether a place is only where something leads to.
+func (c *composer) isLedTo(place *mention) bool {
+	return place.class == isSetting && slices.ContainsFunc(c.mentions, func(m *mention) bool {
+		return m.to == place && m.relation == "leading to" && m.class == isThing
+	})
 }
 
 // paintPlace makes the walls of a room, or the ground, of a material.

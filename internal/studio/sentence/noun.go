@@ -205,7 +205,7 @@ func (r *reader) addStrange(p *nounPhrase, also *mention) {
 func (r *reader) addMention(p *nounPhrase, also *mention) {
 	m := &mention{class: p.class, name: p.name, noun: p.noun, head: p.head, words: p.words, plural: p.plural,
 		material: p.material, scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
-		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == "", bare: p.isBare()}
+		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == ""}
 	for _, name := range p.names {
 		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
 			r.mentions = append(r.mentions, &mention{class: isSetting, name: s.name, noun: name, head: name, words: name,
@@ -335,6 +335,7 @@ func (r *reader) bind(m *mention, also *mention) {
 	default:
 		if l := r.front; l != nil && m.class != isSetting && m != l.to && also == nil && m.isFree() {
 			r.putLoosely(m, l)
+			m.double(l.each)
 		}
 		if also == nil {
 			r.joinGroup(m)
@@ -344,7 +345,7 @@ func (r *reader) bind(m *mention, also *mention) {
 		r.run = nil
 	}
 	r.run = append(r.run, m)
-	r.after, r.joined, r.comma = true, false, false
+	r.after, r.listed, r.joined, r.comma = true, r.joined, false, false
 }
 
 // putLoosely puts a thing where those before it are, unless later words say more.
@@ -362,6 +363,8 @@ func (r *reader) putLoosely(m *mention, l *link) {
 func (r *reader) bindMember(m *mention, l *link) {
 	if l.relation != "with" && l.to != m && m.isFree() {
 		r.putLoosely(m, l)
+		m.held = l.held && !r.joined
+		m.loose = !m.held
 		if n := r.countOf(l.subjects); r.each && m.count*n <= maxCount {
 			m.count *= n
 		}
@@ -394,7 +397,7 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 	}
 	if len(l.subjects) == 0 {
 		if !l.lost {
-			r.front = &link{relation: l.relation, to: m, toNoun: m.noun}
+			r.front = &link{relation: l.relation, to: m, toNoun: m.noun, each: l.each}
 		}
 		return
 	}

@@ -221,11 +221,11 @@ const partWords = "part"
 func (b *phraseReader) takeArrangement(s sense, n int) bool {
 	words := b.span(b.at, n)
 	b.at += n + 1
+	b.kept = append(b.kept, words, "of")
 	if s.name == partWords {
 		b.noun, b.number, b.vague = words+" of ", 0, ""
 	} else {
 		b.pattern = s.name
-		b.kept = append(b.kept, words, "of")
 		if b.number == 1 || b.number > 1 && s.name == "row" {
 			b.number, b.vague = 0, ""
 		}
@@ -510,6 +510,10 @@ func (b *phraseReader) resolveHead() {
 		return
 	}
 	noun := meaning.Lemma(last.words, meaning.Noun)
+	if b.material != "" && !isColour(b.material) && b.isCreature(noun) {
+		b.sense, b.known, b.shown = sense{class: isThing, name: "statue"}, true, "statue"
+		return
+	}
 	if s, name, ok := b.resolve(noun); ok {
 		b.sense, b.known = s, true
 		b.shown = name

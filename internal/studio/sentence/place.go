@@ -1,9 +1,9 @@
 package sentence
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"loregate/internal/studio/spec"
 )
@@ -129,9 +129,8 @@ func (c *composer) placeMention(m *mention) (ok bool) {
 		switch {
 		case c.take(&b, related(i)):
 		case c.take(b.free(), own(i)):
-			if m.relation != "" && m.to != nil && m.to.class == isThing && i == 0 {
-				m.assumed = appendOnce(m.assumed, fmt.Sprintf("there is no room %s %s; it stands near",
-					m.relation, c.landmarkName(m)))
+			if i == 0 {
+				c.admitPlace(m)
 			}
 		default:
 			ok = false
@@ -144,6 +143,18 @@ func (c *composer) placeMention(m *mention) (ok bool) {
 		c.main = m
 	}
 	return ok
+}
+
+// admitPlace says that a thing does not stand where the words put it.
+func (c *composer) admitPlace(m *mention) {
+	switch {
+	case m.relation == "" || m.relation == inRowsOf:
+	case m.to != nil && m.to.class == isThing:
+		m.assume("there is no room %s %s; it stands near", m.relation, c.landmarkName(m))
+	case m.to != nil && (m.relation == "in" || m.relation == "on"):
+	default:
+		m.assume("its place, %s, is not exact", strings.TrimSpace(m.relation+" "+c.landmarkName(m)))
+	}
 }
 
 func appendOnce(list []string, text string) []string {

@@ -56,7 +56,7 @@ type mention struct {
 	landmark bool // others stand in relation to it
 	left     bool // left out, as the words say
 	exact    bool // the words give the number
-	bare     bool // nothing stands before the noun
+	held     bool // it is in or on the thing before it: "a trough of water"
 	from     int  // index of the text
 }
 
@@ -108,6 +108,7 @@ type clause struct {
 	segment int        // index in group behind the last comma
 	run     []*mention // the things that only "and" joins
 	comma   bool       // a comma stands before
+	listed  bool       // "and" or a comma stood before the last noun phrase
 	last    *mention   // the last noun phrase, if it is understood
 	strange bool       // the last noun phrase is not understood
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
@@ -135,6 +136,8 @@ type link struct {
 	to       *mention
 	toNoun   string
 	inverse  bool // the things of the list follow, the landmark came before
+	held     bool // "of"
+	each     bool // as many at each side or end
 	lost     bool // its subject is not understood
 	verb     bool
 }
@@ -173,7 +176,11 @@ func (r *reader) readNext() {
 	case r.readReference(word), r.readOf(word):
 	case n > 0 && r.readConnection(list, n):
 	case r.readPredicate(list, n):
-	case r.after && n <= 1 && r.isVerb(word, list):
+	case r.after && n <= 1 && (r.isVerb(word, list) || isWordAs(word, meaning.Verb) &&
+		(hasSense(list, isPlain) || r.isFunction(r.at+1)) && !slices.Contains(prepositions, word)):
+		if n == 0 && isWordAs(word, meaning.Noun) && !isParticiple(word) {
+			r.addUnknown(word)
+		}
 		r.readVerb(word)
 	case r.readPhrase():
 	case n > 0:
@@ -226,6 +233,8 @@ var pronouns = []string{"it", "them", "which", "him", "her", "they", "he", "she"
 // readReference reads a pronoun: the landmark of a relation, or the subject of a clause.
 func (r *reader) readReference(word string) bool {
 	switch {
+	case r.link != nil && r.wordAt(r.at+1) == "of" && slices.Contains(pronouns, r.wordAt(r.at+2)):
+		r.at += 2 // "one of them"
 	case r.link != nil && !r.link.inverse && slices.Contains(pronouns, word):
 		l := r.link
 		r.link, r.after = nil, false
@@ -314,7 +323,8 @@ func (r *reader) readOf(word string) bool {
 	case slices.Contains(pictured, r.last.name):
 		r.away, r.once = true, true
 	case slices.Contains(holding, r.last.name) || slices.Contains(bearing, r.last.name):
-		r.link = &link{relation: "in", inverse: true, to: r.last, toNoun: r.last.noun, subjects: []*mention{r.last}}
+		r.link = &link{relation: "in", inverse: true, to: r.last, toNoun: r.last.noun, held: true,
+			subjects: []*mention{r.last}}
 		if slices.Contains(bearing, r.last.name) {
 			r.link.relation = "on"
 		}
@@ -401,7 +411,7 @@ func (r *reader) readJoiner(word string) {
 	if word == "but" || word == "while" {
 		r.front, r.segment = nil, len(r.group)
 	}
-	if r.once && r.nounFollows(r.at+1) && !r.isFunction(r.at+1) && word == "and" {
+	if r.once && r.wordAt(r.at+1) == "other" {
 		return
 	}
 	if r.once {
@@ -440,12 +450,13 @@ func (r *reader) isVerb(word string, list []sense) bool {
 var copulas = []string{"is", "are", "was", "were", "look", "looks", "seem", "seems"}
 
 func (r *reader) readVerb(word string) {
+	listed := r.link != nil && r.link.inverse && r.listed
 	r.endLink()
 	switch {
 	case r.strange && r.after && r.segment == len(r.group):
 		r.group, r.segment, r.turned = nil, 0, false
 	case !isParticiple(word):
-		r.closeList()
+		r.closeList(listed)
 		r.reduced = nil
 	case r.after && !r.copula:
 		r.reduced = r.last
@@ -461,14 +472,16 @@ func (r *reader) readVerb(word string) {
 
 // closeList takes the things behind the last comma out of a list that a verb shows to be complete: "on the table are
 // books, and a lamp hangs above".
-func (r *reader) closeList() {
+func (r *reader) closeList(listed bool) {
 	done := r.verb || r.turned || r.front != nil && r.front.verb && !r.front.inverse
 	if !r.after || r.last == nil || !done || !r.last.loose {
 		return
 	}
 	tail := r.group[min(r.segment, len(r.group)):]
 	switch {
-	case len(r.group) < 2 && r.link == nil, !slices.Contains(r.group, r.last) && r.segment == 0:
+	case listed:
+		tail = []*mention{r.last}
+	case len(r.group) < 2, !slices.Contains(r.group, r.last):
 		return
 	case r.segment == 0, len(tail) == 0:
 		tail = []*mention{r.last}
@@ -494,12 +507,16 @@ func (r *reader) readPlain(list []sense, n int) {
 			r.readVerb(words)
 			return
 		}
-		r.after = r.after && (words == "also" || words == "up" || words == "both")
+		r.after = r.after && slices.Contains(fillers, words)
 	default:
 		r.addUnknown(words)
 	}
 	r.at += n
 }
+
+// fillers stand between a noun and the relation that follows.
+var fillers = []string{"also", "up", "both", "right", "just", "still", "now", "even", "only", "here", "out", "down", "off",
+	"very", "all", "back"}
 
 // readStranger reads a word that the vocabulary lacks, and that is no noun.
 func (r *reader) readStranger(word string) {
@@ -509,6 +526,8 @@ func (r *reader) readStranger(word string) {
 	case verb && (r.after || r.verb || r.wordAt(r.at-2) == "to") && !isWordAs(word, meaning.Noun):
 		r.at--
 		r.readVerb(word)
+		return
+	case strings.HasSuffix(word, "ly") && isWordAs(word, meaning.Adverb):
 		return
 	case isWordAs(word, meaning.Adverb), meaning.IsFunctionWord(word):
 	case verb:

@@ -14,6 +14,9 @@ func (r *reader) connect(list []sense, n int) bool {
 	if !ok {
 		return false
 	}
+	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(r.wordAt(r.at-1)) && r.verb {
+		s = sense{class: isInverse, name: "with"} // "lit by lanterns"
+	}
 	next := r.at + n
 	if s.class == isRelation && r.readTime(next) {
 		return true
@@ -29,7 +32,7 @@ func (r *reader) connect(list []sense, n int) bool {
 	first := r.wordAt(r.at)
 	isVerb := r.after && n == 1 && isWordAs(first, meaning.Verb) && !slices.Contains(prepositions, first)
 	if r.verb = r.verb || isVerb; isVerb {
-		r.closeList()
+		r.closeList(false)
 	}
 	within := s.class == isWithin || !r.landmarkFollows(next)
 	r.after = r.after && !isVerb
@@ -61,17 +64,21 @@ func (r *reader) multiply(l *link, words string) {
 	if l.relation != "on both sides of" && l.relation != "at each end of" {
 		return
 	}
-	each := strings.Contains(words, "each") || strings.Contains(words, "either")
+	l.each = strings.Contains(words, "each") || strings.Contains(words, "either")
 	for _, m := range l.subjects {
-		if m.exact && (each || m.count == 1) && 2*m.count <= maxCount {
-			m.count *= 2
-		}
+		m.double(l.each || m.count == 1)
+	}
+}
+
+func (m *mention) double(twice bool) {
+	if twice && m.exact && 2*m.count <= maxCount {
+		m.count *= 2
 	}
 }
 
 // adverbs are relations that need no landmark: "a fire burns outside".
 var adverbs = []string{"outside", "inside", "above", "below", "beneath", "underneath", "behind", "beyond", "around",
-	"nearby", "opposite", "surrounding", "throughout", "alongside", "all"}
+	"nearby", "opposite", "surrounding", "throughout", "alongside", "all", "overhead"}
 
 // prepositions may be verbs for WordNet.
 var prepositions = []string{"near", "down", "by", "under", "over", "inside", "outside", "around", "along", "in", "on",
@@ -134,6 +141,8 @@ func (r *reader) subjects(next int, within bool) []*mention {
 	}
 	closest := r.last != nil && r.last.isFree() && !(r.last.class != isThing && r.last.landmark && len(group) > 0)
 	switch {
+	case r.after && r.last != nil && r.last.held && r.last.to.isFree():
+		return r.joinedWith(r.last.to)
 	case r.after && r.last != nil && r.last.class != isThing && r.placedAt(r.last) != nil:
 		return []*mention{r.placedAt(r.last)}
 	case r.after && !within && closest && r.last.loose && slices.Contains(r.group, r.last.to) &&
@@ -165,7 +174,7 @@ func (r *reader) placedAt(place *mention) *mention {
 func (r *reader) joinedWith(m *mention) []*mention {
 	at := slices.Index(r.run, m)
 	out := []*mention{m}
-	for ; at > 0 && r.run[at-1].isFree(); at-- {
+	for ; at > 0 && r.run[at-1].isFree() && !r.run[at-1].landmark; at-- {
 		out = append(out, r.run[at-1])
 	}
 	return out
@@ -212,10 +221,10 @@ func (r *reader) readInverse(s sense) {
 		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
 		s.name = "in"
 	}
+	if len(subjects) > 0 && r.isBuilding(subjects[0]) {
+		r.owner = subjects[0]
+	}
 	if s.name == "with" {
-		if len(subjects) > 0 && r.isBuilding(subjects[0]) {
-			r.owner = subjects[0]
-		}
 		r.link = &link{relation: s.name, inverse: true}
 		return
 	}
@@ -234,7 +243,8 @@ func (r *reader) readInverse(s sense) {
 var bearing = []string{"shelf", "bookcase", "plate", "cart"}
 
 // holding are things that others are in rather than on.
-var holding = []string{"barrel", "bucket", "sack", "pot", "crate", "chest", "basket", "cabinet", "cupboard", "bowl"}
+var holding = []string{"barrel", "bucket", "sack", "pot", "crate", "chest", "basket", "cabinet", "cupboard", "bowl", "bottle", "mug",
+	"trough", "kettle", "pool", "sink", "refrigerator", "oven", "cage", "coffin"}
 
 // readMade reads "made of oak" behind a thing or before one.
 func (r *reader) readMade(n int) bool {

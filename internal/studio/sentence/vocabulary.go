@@ -275,6 +275,12 @@ func (v *vocabulary) broaderKind(noun string) string {
 	return v.Kinds[kind]
 }
 
+// isCreature reports whether a noun names a person or an animal: of stone it is a statue.
+func (v *vocabulary) isCreature(noun string) bool {
+	return meaning.IsA(noun, meaning.Noun, "person") || meaning.IsA(noun, meaning.Noun, "animal") ||
+		meaning.IsA(noun, meaning.Noun, "spiritual being")
+}
+
 // isMaterial returns the material that a noun names, such as oak.
 func (v *vocabulary) isMaterial(noun string) string {
 	for kind, material := range map[string]string{"wood": "timber", "metallic element": "metal", "fabric": "canvas",
