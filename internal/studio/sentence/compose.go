@@ -233,6 +233,7 @@ func (c *composer) paintPlace(material string) {
 		size := *c.place.Indoor
 		size.Wall = material
 		c.place.Indoor = &size
+	case material == "timber": // an oak grove, a pine forest
 	case c.place.Way != "":
 		c.place.Way = material
 	default:

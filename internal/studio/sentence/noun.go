@@ -204,8 +204,9 @@ func (r *reader) addStrange(p *nounPhrase, also *mention) {
 // already.
 func (r *reader) addMention(p *nounPhrase, also *mention) {
 	m := &mention{class: p.class, name: p.name, noun: p.noun, head: p.head, words: p.words, plural: p.plural,
-		material: p.material, scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
+		scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
 		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == ""}
+	m.paint(p.material)
 	for _, name := range p.names {
 		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
 			r.mentions = append(r.mentions, &mention{class: isSetting, name: s.name, noun: name, head: name, words: name,
@@ -401,7 +402,7 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 		}
 		return
 	}
-	if l.relation == "between" && m.count == 1 && r.wordAt(r.at) == "and" {
+	if l.relation == "between" && (m.count == 1 || r.isFunction(r.at+1)) && r.wordAt(r.at) == "and" {
 		l.to = m
 		r.link = l
 		r.at++

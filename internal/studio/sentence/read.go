@@ -81,6 +81,15 @@ func (m *mention) relate(relation string, to *mention, noun string) {
 	}
 }
 
+// paint gives a thing a material, unless it has a better one. The colour of a place is not shown.
+func (m *mention) paint(material string) {
+	if m.class == isSetting && isColour(material) {
+		m.assume("the colour of a place is not shown")
+		return
+	}
+	m.material = betterMaterial(m.material, material)
+}
+
 // inRowsOf is the relation of things in rows to each other.
 const inRowsOf = "in rows"
 
@@ -107,6 +116,7 @@ type clause struct {
 	group   []*mention // the things that a verb is about
 	segment int        // index in group behind the last comma
 	run     []*mention // the things that only "and" joins
+	main    []*mention // the group before a relative clause
 	comma   bool       // a comma stands before
 	listed  bool       // "and" or a comma stood before the last noun phrase
 	last    *mention   // the last noun phrase, if it is understood
@@ -154,12 +164,7 @@ func (r *reader) readText(text string, index int) {
 
 func (r *reader) endSentence() {
 	r.endLink()
-	for _, m := range r.mentions {
-		if m.from == r.text && m.class == isThing && !m.left && slices.Contains(r.group, m) {
-			r.topic = m
-			break
-		}
-	}
+	r.topic = cmp.Or(r.firstOf(r.group), r.topic)
 	r.clause = clause{}
 }
 
@@ -176,6 +181,11 @@ func (r *reader) readNext() {
 	case r.readReference(word), r.readOf(word):
 	case n > 0 && r.readConnection(list, n):
 	case r.readPredicate(list, n):
+	case r.copula && n == 0 && r.link == nil && isWordAs(word, meaning.Adjective) && !r.nounFollows(r.at+1):
+		r.addUnknown(word)
+		r.at++
+	case n == 1 && r.link == nil && hasNoun(list) && hasSense(list, isPlain) && isWordAs(word, meaning.Verb):
+		r.readVerb(word)
 	case r.after && n <= 1 && (r.isVerb(word, list) || isWordAs(word, meaning.Verb) &&
 		(hasSense(list, isPlain) || r.isFunction(r.at+1)) && !slices.Contains(prepositions, word)):
 		if n == 0 && isWordAs(word, meaning.Noun) && !isParticiple(word) {
@@ -242,9 +252,10 @@ func (r *reader) readReference(word string) bool {
 			l.subjects = []*mention{cmp.Or(r.last, l.subjects[0])}
 		}
 		if word == "which" {
+			r.main, r.comma = r.group, false
 			l.subjects, r.group, r.segment, r.verb, r.turned = nil, nil, 0, false, false
 		}
-		if to := r.antecedentOf(l.subjects); to != nil {
+		if to := r.antecedentOf(word, l.subjects); to != nil {
 			if len(l.subjects) == 0 {
 				l.to, l.toNoun, r.front = to, to.noun, l
 			}
@@ -287,13 +298,17 @@ func (r *reader) firstOf(list []*mention) *mention {
 }
 
 // antecedentOf returns the thing that a pronoun means: the last one that is not its own subject.
-func (r *reader) antecedentOf(subjects []*mention) *mention {
+// "It" is one thing rather than several, "them" several.
+func (r *reader) antecedentOf(word string, subjects []*mention) (found *mention) {
 	for _, m := range slices.Backward(r.mentions) {
-		if m.class == isThing && !m.left && m.from == r.text && !slices.Contains(subjects, m) {
+		if m.class != isThing || m.left || m.from != r.text || slices.Contains(subjects, m) {
+			continue
+		}
+		if found = cmp.Or(found, m); word == "which" || (word == "it") == (m.count == 1) {
 			return m
 		}
 	}
-	return nil
+	return found
 }
 
 // readOf reads "of" behind a noun: the material of a thing, what it holds or shows, or its owner.
@@ -430,7 +445,7 @@ func (r *reader) readPredicate(list []sense, n int) bool {
 	}
 	for _, m := range r.group {
 		if s.class == isMaterial {
-			m.material = betterMaterial(m.material, s.name)
+			m.paint(s.name)
 		} else {
 			m.scale = s.value
 		}
@@ -450,6 +465,9 @@ func (r *reader) isVerb(word string, list []sense) bool {
 var copulas = []string{"is", "are", "was", "were", "look", "looks", "seem", "seems"}
 
 func (r *reader) readVerb(word string) {
+	if r.main != nil && r.comma && !r.after {
+		r.group, r.segment, r.front, r.main = r.main, 0, nil, nil
+	}
 	listed := r.link != nil && r.link.inverse && r.listed
 	r.endLink()
 	switch {

@@ -30,7 +30,7 @@ func (r *reader) connect(list []sense, n int) bool {
 	}
 	l := &link{relation: s.name}
 	first := r.wordAt(r.at)
-	isVerb := r.after && n == 1 && isWordAs(first, meaning.Verb) && !slices.Contains(prepositions, first)
+	isVerb := r.after && isFinite(first)
 	if r.verb = r.verb || isVerb; isVerb {
 		r.closeList(false)
 	}
@@ -50,7 +50,9 @@ func (r *reader) connect(list []sense, n int) bool {
 			r.front = l
 		}
 		for _, m := range l.subjects {
-			m.relate(s.name, nil, "")
+			if m.class != isSetting {
+				m.relate(s.name, nil, "")
+			}
 		}
 	} else {
 		r.link = l
@@ -65,8 +67,11 @@ func (r *reader) multiply(l *link, words string) {
 		return
 	}
 	l.each = strings.Contains(words, "each") || strings.Contains(words, "either")
+	if r.wordAt(r.at-1) == "one" {
+		return // "two beds, one on each side"
+	}
 	for _, m := range l.subjects {
-		m.double(l.each || m.count == 1)
+		m.double(l.each || m.count == 1 && len(l.subjects) == 1)
 	}
 }
 
@@ -79,6 +84,11 @@ func (m *mention) double(twice bool) {
 // adverbs are relations that need no landmark: "a fire burns outside".
 var adverbs = []string{"outside", "inside", "above", "below", "beneath", "underneath", "behind", "beyond", "around",
 	"nearby", "opposite", "surrounding", "throughout", "alongside", "all", "overhead"}
+
+// isFinite reports whether a word is a verb other than a participle.
+func isFinite(word string) bool {
+	return isWordAs(word, meaning.Verb) && !isParticiple(word) && !slices.Contains(prepositions, word)
+}
 
 // prepositions may be verbs for WordNet.
 var prepositions = []string{"near", "down", "by", "under", "over", "inside", "outside", "around", "along", "in", "on",
@@ -146,8 +156,10 @@ func (r *reader) subjects(next int, within bool) []*mention {
 	case r.after && r.last != nil && r.last.class != isThing && r.placedAt(r.last) != nil:
 		return []*mention{r.placedAt(r.last)}
 	case r.after && !within && closest && r.last.loose && slices.Contains(r.group, r.last.to) &&
-		r.last.to.class == isThing && r.last.to.isFree():
+		r.last.to.class == isThing && r.last.to.isFree() && !r.isBuilding(r.last.to):
 		return []*mention{r.last.to}
+	case r.after && closest && within && r.last.exact:
+		return []*mention{r.last}
 	case r.after && closest:
 		return r.joinedWith(r.last)
 	case len(group) > 0:
@@ -163,7 +175,7 @@ func (r *reader) subjects(next int, within bool) []*mention {
 // placedAt returns the last thing that stands in relation to a place and may stand closer to another thing.
 func (r *reader) placedAt(place *mention) *mention {
 	for _, m := range slices.Backward(r.mentions) {
-		if m.to == place && m.from == r.text && m.isFree() {
+		if place != nil && m.to == place && m.from == r.text && m.isFree() {
 			return m
 		}
 	}
@@ -209,16 +221,24 @@ func (r *reader) opensClause(at int, within bool) bool {
 // readInverse reads a relation whose landmark came before: "surrounded by".
 func (r *reader) readInverse(s sense) {
 	subjects := r.group
-	if r.after && r.last != nil || len(subjects) == 0 {
+	finite := isFinite(r.wordAt(r.at)) && !r.verb && len(subjects) > 0
+	if r.after && r.last != nil && !finite || len(subjects) == 0 {
 		subjects = nil
 		if r.last != nil {
 			subjects = []*mention{r.last}
+		}
+		if placed := r.placedAt(r.last); placed != nil && r.last.class == isSetting {
+			subjects = []*mention{placed}
 		}
 	}
 	r.verb = r.verb || !r.after
 	r.after, r.joined, r.owner = false, false, nil
 	if s.name == "with" && len(subjects) > 0 && (subjects[0].class == isSetting ||
 		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
+		s.name = "in"
+	}
+	if len(subjects) > 0 && s.name == "on" && subjects[0].class == isSetting &&
+		slices.Contains([]string{"holds", "holding", "carrying", "bearing"}, r.wordAt(r.at)) {
 		s.name = "in"
 	}
 	if len(subjects) > 0 && r.isBuilding(subjects[0]) {
@@ -232,8 +252,11 @@ func (r *reader) readInverse(s sense) {
 	if len(subjects) > 0 {
 		l.to, l.toNoun = subjects[0], subjects[0].noun
 		l.subjects = subjects
-		if s.name == "on" && slices.Contains(holding, subjects[0].name) {
+		switch {
+		case s.name == "on" && slices.Contains(holding, subjects[0].name):
 			l.relation = "in"
+		case s.name == "in" && slices.Contains(holders, subjects[0].name):
+			l.relation = "on"
 		}
 	}
 	r.link = l
