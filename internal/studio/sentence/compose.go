@@ -664,6 +664,10 @@ func (c *composer) emitAll(things []*mention) {
 			p.Assumed = strings.Join(m.assumed, "; ")
 		case m.class == isSetting, m.class == isSurface, m.class == isLight && m.count > 0:
 			p.Kind, p.Count, p.Material = m.name, m.count, m.material
+			if m.class == isSetting {
+				c.admitPlace(m)
+				p.Assumed = strings.Join(m.assumed, "; ")
+			}
 			c.describeRelation(&p, m)
 		}
 		c.out.Phrases = append(c.out.Phrases, p)
@@ -686,7 +690,7 @@ func (c *composer) landmarkName(m *mention) string {
 		name = m.toNoun
 	}
 	if m.and != nil {
-		name += " and " + m.and.noun
+		name += " and " + m.and.head
 	}
 	return name
 }

@@ -147,11 +147,11 @@ func (r *reader) readPhrase() bool {
 	also := r.also
 	r.also = nil
 	switch {
+	case p.class == isLight && p.known:
+		r.addLight(&p)
 	case r.away:
 		r.addUnknown(p.words)
 		r.away, r.after = !r.once || r.wordAt(next) == "and" || r.wordAt(next) == ",", false
-	case p.class == isLight && p.known:
-		r.addLight(&p)
 	case r.readFeature(&p):
 		r.after = true
 	case !p.known || p.class == isFeature:
@@ -184,8 +184,9 @@ func (r *reader) addStrange(p *nounPhrase, also *mention) {
 	case l != nil:
 		for _, m := range l.subjects {
 			m.assume("%s is not understood, and this stands at a free place", p.words)
-			if r.broaderKind(meaning.Lemma(p.head, meaning.Noun)) != noThing {
+			if r.broaderKind(meaning.Lemma(p.head, meaning.Noun)) != noThing && m.isFree() {
 				m.relate(l.relation, nil, p.noun)
+				m.loose = true
 			}
 		}
 		if len(l.subjects) == 0 && !l.lost {
@@ -274,6 +275,9 @@ func (r *reader) findEarlier(m *mention, p *nounPhrase) *mention {
 		if old.class != m.class || old.name != m.name || old.left {
 			continue
 		}
+		if old.from == m.from && strings.Contains(p.words, "another ") {
+			return nil
+		}
 		sameText, same := old.from == m.from, isSameHead(old.head, m.head)
 		switch {
 		case sameText && r.copula && r.verb && len(r.group) == 1 && old == r.group[0] && r.link == nil:
@@ -334,7 +338,7 @@ func (r *reader) bind(m *mention, also *mention) {
 	case l != nil:
 		r.bindLandmark(m, l)
 	default:
-		if l := r.front; l != nil && m.class != isSetting && m != l.to && also == nil && m.isFree() {
+		if l := r.front; l != nil && m != l.to && also == nil && m.isFree() {
 			r.putLoosely(m, l)
 			m.double(l.each)
 		}

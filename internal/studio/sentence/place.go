@@ -149,7 +149,7 @@ func (c *composer) placeMention(m *mention) (ok bool) {
 func (c *composer) admitPlace(m *mention) {
 	switch {
 	case m.relation == "" || m.relation == inRowsOf:
-	case m.to != nil && m.to.class == isThing:
+	case m.to != nil && m.to.class == isThing && m.class == isThing:
 		m.assume("there is no room %s %s; it stands near", m.relation, c.landmarkName(m))
 	case m.to != nil && (m.relation == "in" || m.relation == "on"):
 	default:

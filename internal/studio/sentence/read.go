@@ -313,7 +313,7 @@ func (r *reader) antecedentOf(word string, subjects []*mention) (found *mention)
 
 // readOf reads "of" behind a noun: the material of a thing, what it holds or shows, or its owner.
 func (r *reader) readOf(word string) bool {
-	if word == "to" && r.after && r.nounFollows(r.at+1) && r.isFunction(r.at+1) {
+	if word == "to" && r.after && r.isFunction(r.at+1) && r.nounFollows(r.at+2) {
 		r.also, r.after = r.last, false
 		r.at++
 		return true
@@ -390,6 +390,8 @@ func (r *reader) readConnection(list []sense, n int) bool {
 		return false
 	}
 	switch {
+	case word == "at" && slices.Contains([]string{"least", "most"}, r.wordAt(next)):
+		next++
 	case hasSense(list, isWithout):
 		r.endLink()
 		r.none, r.after = true, false

@@ -14,6 +14,14 @@ func (r *reader) connect(list []sense, n int) bool {
 	if !ok {
 		return false
 	}
+	if behind := r.wordAt(r.at + n); s.class == isWithin && n > 1 && !isMark(behind) && behind != "and" &&
+		r.nounFollows(r.at+n) && !r.isFunction(r.at+n) && !r.isVerbAhead(r.at+n) {
+		one, _ := r.findSenses(r.wordAt(r.at)) // "at the front stage"
+		if s, ok = senseOf(one, isRelation); !ok {
+			return false
+		}
+		n = 1
+	}
 	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(r.wordAt(r.at-1)) && r.verb {
 		s = sense{class: isInverse, name: "with"} // "lit by lanterns"
 	}

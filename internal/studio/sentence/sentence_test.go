@@ -117,7 +117,7 @@ func TestPhrases(t *testing.T) {
 		{"There is a rug on the floor in front of the hearth and a pot of honey on the table.",
 			"rug 1 in front of hearth; floor 1; fireplace 1; pot 1 on table; food 1 in pot; table 1"},
 		{"Behind the house is a garden with a small shed, next to which grows an apple tree.",
-			"house 1; garden 1; hut 1 in garden; apple_tree 1 beside shed"},
+			"house 1; garden 1 behind house; hut 1 in garden; apple_tree 1 beside shed"},
 		{"The table is covered with books, and a lamp hangs above it.", "table 1; book 3 on table; lamp 1 above table"},
 		{"The kitchen is dark. It has two ovens and no windows.", "kitchen 1; oven 2 in kitchen"},
 		{"a door leading to the kitchen", "door 1 leading to kitchen; arch 1"},
