@@ -21,7 +21,7 @@ func (r *reader) readFeature(p *nounPhrase) bool {
 		return false
 	}
 	if r.owner == nil && (p.definite && p.number == 0 || p.owned) {
-		return r.readOwnFeature(s.name)
+		return r.readOwnFeature(p, s.name)
 	}
 	if r.owner == nil || !r.takesFeature(r.owner, s.name) {
 		return false
@@ -43,19 +43,18 @@ func (r *reader) sensesOfPhrase(p *nounPhrase) []sense {
 }
 
 // readOwnFeature reads "the door" as that of the building named before.
-func (r *reader) readOwnFeature(feature string) bool {
+func (r *reader) readOwnFeature(p *nounPhrase, feature string) bool {
 	for _, m := range slices.Backward(r.mentions) {
 		if m.left || !r.takesFeature(m, feature) || len(r.front.subjectsOf()) > 0 {
 			continue
 		}
-		noun := r.Features[feature][0]
-		m.words += ", the " + noun
+		m.words += ", the " + p.words
 		if l := r.link; l != nil && !l.inverse {
 			for _, one := range l.subjects {
-				one.relate(l.relation, m, noun)
+				one.relate(l.relation, m, p.noun)
 			}
 			if len(l.subjects) == 0 {
-				l.to, l.toNoun, r.front = m, noun, l
+				l.to, l.toNoun, r.front = m, p.noun, l
 			}
 			r.link = nil
 		}

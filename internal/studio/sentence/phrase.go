@@ -71,10 +71,13 @@ type nounAt struct {
 	possessive bool
 }
 
+// maxPhrase bounds the words of one noun phrase.
+const maxPhrase = 30
+
 // parsePhrase reads the noun phrase at a position, and returns the position behind it.
 func (r *reader) parsePhrase(at int) (p nounPhrase, next int, ok bool) {
 	b := phraseReader{reader: r, from: at, at: at}
-	for b.at < len(r.tokens) && b.step() {
+	for b.at < len(r.tokens) && b.at < at+maxPhrase && b.step() {
 		b.begun = true
 	}
 	if !b.finish() {
@@ -400,8 +403,11 @@ func (b *phraseReader) isVerbHere(word string, list []sense, plural bool) bool {
 }
 
 // nounFollows reports whether the words at a position lead to a noun of the same phrase.
-func (r *reader) nounFollows(at int) bool {
-	for range 6 {
+func (r *reader) nounFollows(at int) bool { return r.nounWithin(at, 6) }
+
+// nounWithin looks at a number of entries.
+func (r *reader) nounWithin(at, left int) bool {
+	for ; left > 0; left-- {
 		word := r.wordAt(at)
 		if word == "," || word == "and" || word == "but" {
 			if at++; slices.Contains([]string{"and", "but"}, r.wordAt(at)) {
@@ -441,7 +447,7 @@ func (r *reader) nounFollows(at int) bool {
 		case hasSense(list, isPlain) && isParticiple(word):
 		case !hasSense(list, isMaterial, isSize, isLight, isInner) && !slices.Contains(quantifiers, word):
 			return false
-		case hasSense(list, isMaterial) && isWordAs(word, meaning.Noun) && !r.nounFollows(at+n):
+		case hasSense(list, isMaterial) && isWordAs(word, meaning.Noun) && !r.nounWithin(at+n, left-1):
 			return false
 		}
 		at += max(n, 1)

@@ -244,6 +244,17 @@ func TestReadIsQuick(t *testing.T) {
 	}
 }
 
+// A text of the greatest length is read in bounded time, even if each of its words might belong to a phrase.
+func TestLongTextsAreBounded(t *testing.T) {
+	for _, words := range []string{"oak ", "big old ", "and on a table "} {
+		start := time.Now()
+		_, err := Read(Brief{Words: strings.Repeat(words, maxTokens)})
+		if took := time.Since(start); took > 10*time.Second || err != nil && !errors.Is(err, ErrNothing) {
+			t.Errorf("%q: %v, %v", words, took, err)
+		}
+	}
+}
+
 func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		if _,
