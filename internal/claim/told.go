@@ -120,3 +120,40 @@ func (t *teller) tellText(e Entity) {
 		t.tell("%s: %s", e.Name, s.text)
 	}
 }
+
+// Unread returns the sentences of a text that assert something about an entity and of which Check read nothing but that
+// somebody acts or that something happened.
+func Unread(text string, w *World, verdicts []Verdict) (list []string) {
+	for _, s := range newReader(w).statements(text) {
+		asserts := slices.ContainsFunc(s.clauses, func(c clause) bool { return !c.order })
+		if asserts && len(s.named) > 0 && !slices.ContainsFunc(verdicts, func(v Verdict) bool {
+			return v.Text == s.text && v.Predicate != Acts && v.Predicate != Happened
+		}) {
+			list = append(list, s.text)
+		}
+	}
+	return list
+}
+
+// HaveInCommon reports whether one of some sentences has at least a number of words in common with one of some lines:
+// words, synonyms and derivations, not counting words of grammar. It looks up each word of a sentence once, since
+// [shared] takes too long for a text of many sentences.
+func HaveInCommon(sentences, lines []string, least int) bool {
+	told := make([][]string, len(lines))
+	for i, line := range lines {
+		told[i] = contentOf(tokensOf(line))
+	}
+	return slices.ContainsFunc(sentences, func(s string) bool {
+		common := make([]int, len(lines))
+		for _, word := range contentOf(tokensOf(s)) {
+			near := slices.Concat([]string{word}, meaning.Synonyms(word, meaning.Verb), meaning.Synonyms(word, meaning.Noun),
+				meaning.Derived(word))
+			for i, line := range told {
+				if slices.ContainsFunc(line, func(w string) bool { return slices.Contains(near, w) }) {
+					common[i]++
+				}
+			}
+		}
+		return len(common) > 0 && slices.Max(common) >= least
+	})
+}

@@ -128,7 +128,8 @@ func line(text string) fields {
 	return fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": text}
 }
 
-// A second reader is asked only about claims that the rules do not settle. It can refuse them, with the sentence of the
+// A second reader is asked only about claims that the rules do not settle or do not read, and only if the canon tells
+// something of them. It can refuse them, with the sentence of the
 // canon that denies them, and do nothing else. A replay uses its stored opinion and does not ask again.
 func TestASecondReaderOnlyRefuses(t *testing.T) {
 	r := &skeptic{}
@@ -147,7 +148,11 @@ func TestASecondReaderOnlyRefuses(t *testing.T) {
 		{"I have the brass bell, and I keep it.", "Hob", nil, false, proposal.Rejected, "but Hob has brass bell"},
 		{"Hob sold the brass bell to a pedlar.", "has brass bell", nil, true, proposal.Rejected,
 			"the canon says \u201cHob has brass bell.\u201d"},
+		{"The brass bell rings for Hob alone.", "has brass bell", nil, true, proposal.Rejected,
+			"the canon says \u201cHob has brass bell.\u201d"},
+		{"The brass bell rings for Hob every night.", "", nil, true, proposal.Accepted, ""},
 		{"Hob gilded the brass bell in spring.", "", nil, true, proposal.Pending, "does not say whether"},
+		{"Two horses threw their shoes.", "Hob", nil, false, proposal.Pending, "does not say whether"},
 		{"Hob polished the brass bell at noon.", "Hob", errors.New("hung up"), true, proposal.Pending,
 			"does not say whether"},
 	} {

@@ -13,7 +13,7 @@ import (
 // a question to a second reader.
 type Doubt struct {
 	Field  string
-	Claims []string // the sentences that are in doubt
+	Claims []string // the sentences that are in doubt, or of which the check understood nothing
 	Canon  []string // what the readers' canon tells of them, a sentence each
 	Said   string   // the whole text
 	By     string   // who says it, "" for a narrator
@@ -40,7 +40,7 @@ const doubtTimeout = 10 * time.Second
 const maxDenial = 160
 
 // askDoubtReader returns an opinion on the claims that a check could not settle; nil for none. It can only lead to a
-// refusal: a text that it does not refuse waits for a person, as without it. A recorded proposal keeps its opinion.
+// refusal: a text that it does not refuse is judged as without it. A recorded proposal keeps its opinion.
 func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
 	d := c.finding.Doubt
 	switch {
@@ -60,7 +60,7 @@ func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
 	defer cancel()
 	opinion, err := s.cfg.Doubts.ReadDoubt(ctx, c.grant.World(), *d)
 	if err != nil {
-		s.cfg.Logger.DebugContext(ctx, "the claims of a text got no second reading; it waits for a person", "error", err)
+		s.cfg.Logger.DebugContext(ctx, "the claims of a text got no second reading; they are judged without one", "error", err)
 		return nil
 	}
 	return &opinion

@@ -56,28 +56,40 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	default:
 		i.review = fmt.Sprintf("waits for a person: the canon does not say whether this is so: %s", said)
 	}
-	if ok && worst.Truth == claim.Unsure {
+	if !ok || worst.Truth == claim.Unsure {
 		i.doubt = newDoubt(field, text, w, verdicts)
 	}
 }
 
-// newDoubt returns the claims of a text that its readers' canon does not settle, with the part of that canon that they
-// are about. It returns nil if only the place of the speaker is in doubt.
+// newDoubt returns the claims of a text that its readers' canon does not settle and the sentences about that canon of
+// which no claim was read, with the part of that canon that they are about. It returns nil if that part has too little
+// in common with all of them to deny one.
 func newDoubt(field, text string, w *claim.World, verdicts []claim.Verdict) *proposal.Doubt {
-	d := &proposal.Doubt{Field: field, Said: text, By: nameOf(w, w.Speaker), At: nameOf(w, w.Place)}
+	var unsure []string
 	for _, v := range verdicts {
-		if v.Truth == claim.Unsure && v.Predicate != claim.Speaks && !slices.Contains(d.Claims, v.Text) {
-			d.Claims = append(d.Claims, v.Text)
+		if v.Truth == claim.Unsure && v.Predicate != claim.Speaks && !slices.Contains(unsure, v.Text) {
+			unsure = append(unsure, v.Text)
 		}
 	}
-	if len(d.Claims) == 0 {
+	unread := claim.Unread(text, w, verdicts)
+	told := claim.Told(strings.Join(slices.Concat(unsure, unread), " "), w)
+	if !claim.HaveInCommon(unsure, told, unsureInCommon) && !claim.HaveInCommon(unread, told, unreadInCommon) {
 		return nil
 	}
-	for _, line := range claim.Told(strings.Join(d.Claims, " "), w) {
+	d := &proposal.Doubt{Field: field, Said: text, By: nameOf(w, w.Speaker), At: nameOf(w, w.Place),
+		Claims: slices.Concat(unsure, unread)}
+	for _, line := range told {
 		d.Canon = append(d.Canon, markup.Clip(markup.OneLine(line), maxTold))
 	}
 	return d
 }
+
+// The least number of words that a sentence of a doubt has in common with a line of the canon. Of the judged texts, the
+// canon denied every third with as many, and every twentieth with fewer.
+const (
+	unsureInCommon = 2
+	unreadInCommon = 1
+)
 
 // nameOf returns the name of an entity, or "" for none.
 func nameOf(w *claim.World, e int) string {
