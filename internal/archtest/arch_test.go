@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"search":        {"disk", "markup", "stem", "store/words"},
 	"event":         {"canon", "job", "markup", "access", "fault", "wait"},
 	"world":         {"canon", "op", "markup", "access", "fault", "event", "world/command"},
-	"world/command": {"markup"},
+	"world/command": {"markup", "meaning"},
 	"world/lore":    {"world", "canon", "op", "markup", "access", "fault"},
 	"world/play": {"world", "world/command", "canon", "event", "op", "proposal", "proposal/kind", "meaning", "markup",
 		"access", "fault", "ruleset"},

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 )
 
 // Act is an act that somebody else than the parser read from a command.
@@ -58,11 +59,12 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 }
 
 // IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb or has it from the table only,
-// its acts are not certain, many or in many words, or a name in it looks like a part of a sentence. It is sure that
-// something is missing if it knows the verb, and of a word that it mended.
+// its acts are not certain, many or in many words, the command breaks off, or a name in it looks like a part of a
+// sentence. It is sure that something is missing if it knows the verb, and of a word that it mended.
 func (p Parsed) IsUnsure() bool {
 	return slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
 		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || len(strings.Fields(p.RawText)) > sureCommand ||
+		len(p.Ambiguities) == 0 && breaksOff(p.RawText) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
 			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence
 			return weak || i.Confidence == tableConfidence || isDoubtful(i.DirectObject) ||
@@ -70,10 +72,16 @@ func (p Parsed) IsUnsure() bool {
 		})
 }
 
+// breaksOff reports whether a command ends before a name: tie the rope to the.
+func breaksOff(text string) bool {
+	words := lex(text)
+	return len(words) > 0 && (words[len(words)-1].oneOf("to", "with", "a", "an", "the"))
+}
+
 // Bounds of a sure reading of a command.
 const (
 	manyActs    = 3
-	sureCommand = 11 // words
+	sureCommand = 9 // words
 )
 
 // The confidences of acts by the rules that read them.
@@ -83,13 +91,10 @@ const (
 	idiomConfidence  = 0.9
 )
 
-// First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The
-// verb is
-// "" if nothing is to be done. A text that only tells or asks something is sure to be none. A verb is unsure if its
-// rule
-// is, if its object looks like no name, or if the text is long or has several parts: on the half of the fresh cases
-// that
-// nobody had read, every third such reading was wrong, and every tenth other one.
+// First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The verb
+// is "" if nothing is to be done. A text that only tells or asks something is sure to be none. A verb is unsure if its
+// rule is, if its object looks like no name or is a deed that is handed on like a thing, or if the text is long or has
+// several parts: of cases that nobody had read, every third such reading was wrong, and every tenth other one.
 func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
 	if len(p.Intents) == 0 {
 		return "", 0, !p.told
@@ -98,11 +103,23 @@ func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
 	text := strings.TrimRight(p.RawText, " .,!?;:")
 	return i.Verb, i.Confidence, i.Confidence <= unsureBelow ||
 		i.Confidence != idiomConfidence && (isDoubtful(i.DirectObject) || slices.ContainsFunc(i.Targets, isDoubtful)) ||
-		strings.ContainsAny(text, ",;:.!?") || len(strings.Fields(text)) > sureWords
+		strings.ContainsAny(text, ",;:.!?") || len(strings.Fields(text)) > sureWords || i.handsOnDeed()
+}
+
+// handsOnDeed reports whether an act moves an object from hand to hand that is no thing but an act, an event or a state:
+// lay a curse on him, give it a closer look.
+func (i Intent) handsOnDeed() bool {
+	words := trimArticles(lex(i.DirectObject))
+	if !slices.Contains([]Verb{Take, Drop, Give, Throw}, i.Verb) || len(words) == 0 {
+		return false
+	}
+	head := words[len(words)-1].fold
+	is := func(kind string) bool { return meaning.IsA(head, meaning.Noun, kind) }
+	return slices.ContainsFunc([]string{"act", "event", "state"}, is) && !is("object")
 }
 
 // sureWords is the number of words of a text up to which its first act is sure.
-const sureWords = 9
+const sureWords = 10
 
 // unsureBelow is the confidence up to which a reading by rules may well be wrong.
 const unsureBelow = 0.8
@@ -111,6 +128,13 @@ const unsureBelow = 0.8
 func isDoubtful(name string) bool {
 	words := trimArticles(lex(name))
 	return len(words) > 3 || slices.ContainsFunc(words, func(w word) bool {
-		return w.kind != plainWord || w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything")
+		return w.kind != plainWord || w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything") ||
+			len(words) > 1 && isOnlyVerb(w.fold)
 	})
+}
+
+// isOnlyVerb reports whether a word is a verb and nothing else: a name with it is a part of a sentence.
+func isOnlyVerb(word string) bool {
+	return meaning.Lemma(word, meaning.Verb) != "" && meaning.Lemma(word, meaning.Noun) == "" &&
+		meaning.Lemma(word, meaning.Adjective) == ""
 }

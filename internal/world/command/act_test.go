@@ -49,7 +49,10 @@ func TestIsUnsure(t *testing.T) {
 		"go north": false, "take the lamp": false, "give the old brass lamp to Mara": false,
 		"take":                false, // that something is missing is certain
 		"frobnicate the lamp": true, "take the lamp that is shining": true,
-		"take " + strings.Repeat("lamp ", 6): true,
+		"take " + strings.Repeat("lamp ", 6):                     true,
+		"take the crystal appears":                               true, // a name with a verb in it
+		"tie the rope to":                                        true, // it breaks off
+		"take the lamp, then give it to the old man at the gate": true,
 	} {
 		if got := Parse(text).IsUnsure(); got != want {
 			t.Errorf("%q: %v", text, got)
@@ -79,6 +82,8 @@ func TestFirst(t *testing.T) {
 		{"Brannoc greets everyone at the table", Talk, true},
 		{"I'm not dying for this: I run", Flee, true},
 		{"take the lamp, my friend", Take, true},
+		{"lay a curse on the baron", Drop, true},
+		{"lay a sword on the wall", Drop, false},
 		{"go over to the old man by the well in the yard now", Move, true},
 		{"the moon is full tonight", "", false},
 		{"qwertz", "", true},
