@@ -113,8 +113,12 @@ func (i Intent) handsOnDeed() bool {
 	if !slices.Contains([]Verb{Take, Drop, Give, Throw}, i.Verb) || len(words) == 0 {
 		return false
 	}
-	head := words[len(words)-1].fold
-	is := func(kind string) bool { return meaning.IsA(head, meaning.Noun, kind) }
+	return isDeed(words[len(words)-1].fold)
+}
+
+// isDeed reports whether a noun is an act, an event or a state and no object.
+func isDeed(noun string) bool {
+	is := func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) }
 	return slices.ContainsFunc([]string{"act", "event", "state"}, is) && !is("object")
 }
 

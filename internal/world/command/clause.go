@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"loregate/internal/meaning"
 )
 
 // parseClause parses one clause: first its verb, then its arguments.
@@ -220,9 +222,8 @@ func lightVerb(said, rest []word) (u *usage, left []word) {
 	if len(said) > 1 || len(rest) < 2 {
 		return nil, rest
 	}
-	switch e, _ := readVerbForm(said[0].fold, said[0].known); e {
-	case lexicon()["take"], lexicon()["have"], lexicon()["give"], lexicon()["make"], lexicon()["get"], lexicon()["do"]:
-	default:
+	e, _ := readVerbForm(said[0].fold, said[0].known)
+	if e == nil || e.class&carrierClass == 0 {
 		return nil, rest
 	}
 	for i := 0; i < len(rest); i++ {
@@ -233,15 +234,41 @@ func lightVerb(said, rest []word) (u *usage, left []word) {
 			if rest[n].kind != plainWord {
 				break
 			}
-			if rest[n].is(lightClass) && rest[n].known.verb != nil &&
-				(n+1 == len(rest) || rest[n+1].is(prepositionClass|particleClass) || rest[n+1].kind != plainWord) {
-				return rest[n].known.verb, slices.Concat(rest[:i:i], rest[n+1:])
+			after := rest[n+1:]
+			of := len(after) > 1 && after[0].fold == "of"
+			if len(after) > 0 && !of && !after[0].is(prepositionClass|particleClass) && after[0].kind == plainWord {
+				continue
+			}
+			if u := deedOf(rest[n]); u != nil {
+				if of {
+					after = after[1:] // an inspection of the altar
+				}
+				return u, slices.Concat(rest[:i:i], after)
 			}
 		}
 		return nil, rest
 	}
 	return nil, rest
 }
+
+// deedOf returns the usage of the verb that a noun of an act belongs to: look, inspection. It is nil if there is none.
+func deedOf(noun word) *usage {
+	if noun.is(lightClass) && noun.known.verb != nil {
+		return noun.known.verb
+	}
+	if !isDeed(noun.fold) {
+		return nil
+	}
+	for _, verb := range append([]string{noun.fold}, meaning.Derived(noun.fold)...) {
+		if u := lookUp(lexicon(), verb).verb; u != nil && (u.core || u.listed) && slices.Contains(deeds, u.acts[withObject]) {
+			return u
+		}
+	}
+	return nil
+}
+
+// deeds are the acts that a noun of an act may mean. The others are acts upon a thing, and the noun may be the thing.
+var deeds = []Verb{Look, Examine, Talk, Attack, Move, Flee, Defend, Rest}
 
 // parseArguments parses the rest of a clause according to its verb.
 func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) {

@@ -120,7 +120,7 @@ func (r *leadReader) leadWords(w word) int {
 	case r.be && w.oneOf("off", "on"):
 	case w.known == unknown && isAdverb(w.fold):
 		r.head.mods = append(r.head.mods, w.fold)
-	case r.isWish(w) && startsArgument(rest) && rest[0].fold != "to":
+	case r.isWish(w) && startsArgument(rest) && rest[0].fold != "to", carriesDeed(r.words[r.at:]):
 		return 0
 	case w.is(fillerClass|auxiliaryClass) && (len(rest) > 0 || u == nil) && !(u != nil && u.core && startsArgument(rest)):
 	case u != nil && len(rest) > 0:
@@ -135,6 +135,15 @@ func (r *leadReader) leadWords(w word) int {
 func (r *leadReader) isWish(w word) bool {
 	return w.is(desireClass) || w.oneOf("like", "fancy", "love") && r.at > 0 &&
 		r.words[r.at-1].oneOf("would", "i'd", "we'd")
+}
+
+// carriesDeed reports whether words are a verb that means nothing by itself and the noun of an act: have a fight.
+func carriesDeed(words []word) bool {
+	if len(words) < 3 || !words[0].is(carrierClass) || !words[1].oneOf("a", "an", "some", "another") {
+		return false
+	}
+	u, _ := lightVerb(words[:1], words[1:])
+	return u != nil
 }
 
 // isAdverb reports whether a word that the parser does not know has the form of an adverb.
@@ -191,6 +200,9 @@ func (r *leadReader) readVerb(w word) bool {
 	}
 	if u == nil && r.isWish(w) && startsArgument(words[1:]) {
 		u, n = lexicon()["take"].verb, 1
+	}
+	if (u == nil || !u.isAct()) && carriesDeed(words) {
+		u, n = lexicon()["use"].verb, 1
 	}
 	if u == nil || !u.isAct() || n < len(words) && words[n].is(beClass) && !words[n].is(subjectClass) {
 		return false // what I want is …

@@ -45,6 +45,7 @@ const (
 	harmClass                          // cut, burn: attacks on a living being
 	motionClass                        // squeeze, roll: moves in front of a way
 	dativeClass                        // slip, throw: gives in front of somebody and a thing
+	carrierClass                       // take, give: mean the act of a noun behind them
 )
 
 // classes maps the names of classes in wordList.
@@ -55,7 +56,7 @@ var classes = map[string]class{"article": articleClass, "pronoun": pronounClass,
 	"route": routeClass, "joint": jointClass, "number": numberClass, "desire": desireClass, "light": lightClass,
 	"remark": remarkClass, "title": titleClass, "telling": tellingClass, "saying": sayingClass, "partner": partnerClass,
 	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass, "harm": harmClass, "motion": motionClass,
-	"dative": dativeClass}
+	"dative": dativeClass, "carrier": carrierClass}
 
 // grammarClasses are the classes of words that are no verbs, also if the table of verbs has them.
 const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryClass | beClass | fillerClass |
