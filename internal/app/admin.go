@@ -16,6 +16,7 @@ import (
 	"loregate/internal/identity"
 	"loregate/internal/member"
 	"loregate/internal/slicesx"
+	"loregate/internal/transfer"
 	"loregate/internal/wait"
 	"loregate/internal/witness"
 	"loregate/internal/world"
@@ -238,7 +239,7 @@ func (a *App) openMembers() {
 // programSurfaces returns the surfaces with tools, to which people can limit a program.
 func (a *App) programSurfaces() (names []string) {
 	for _, s := range a.Surfaces {
-		if s.Name != member.Surface && s.Name != front.Surface {
+		if s.Name != member.Surface && s.Name != transfer.Surface && s.Name != front.Surface {
 			names = append(names, s.Name)
 		}
 	}

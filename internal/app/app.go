@@ -240,6 +240,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	}
 	a.Surfaces = append(a.Surfaces, a.rules.Surface())
 	a.openMembers()
+	a.openTransfer(o)
 	tools := a.openFront(o)
 	a.metrics.AllowLabels(labelsOf(a.Surfaces))
 	if err := a.measureQueues(); err != nil {

@@ -129,6 +129,7 @@ var mayImport = map[string][]string{
 	"studio/godot4":           {"studio/build", "studio/scene"},
 	"witness":                 {"canon", "access", "fault"},
 	"blob/s3":                 {"blob", "fault"},
+	"transfer":                {"exchange", "job", "op", "access", "fault"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

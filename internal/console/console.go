@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -123,6 +124,11 @@ func New(c Config) http.Handler {
 		"POST /games/{world}/{do}":          s.changeGames,
 		"GET /health":                       s.showHealth,
 		"POST /health/backup":               s.createBackup,
+		"GET /import/{world}":               s.showImport,
+		"POST /import/{world}":              s.checkUpload,
+		"GET /import/{world}/{id}":          s.showImportJob,
+		"POST /import/{world}/{id}/{do}":    s.decideImport,
+		"GET /export/{world}":               s.exportWorld,
 		"GET /proposals/{world}":            s.showProposals,
 		"GET /play/world/{world}":           s.showPlay,
 		"POST /play/world/{world}":          s.createPlayer,
@@ -151,7 +157,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, forms would be sent with the origin null
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	limit := int64(maxForm)
+	if strings.HasPrefix(r.URL.Path, "/import/") {
+		limit += maxUpload
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -211,14 +221,19 @@ func (v *visit) lower(role string) error {
 // call invokes an operation in the visit's world and decodes its output. in is encoded as JSON; nil
 // is no input.
 func call[Out any](v *visit, operation string, in any) (out Out, err error) {
-	a, err := v.invoke(operation, in)
+	return callUpload[Out](v, operation, in, nil)
+}
+
+// callUpload is call with a file, which fills the input's field of bytes.
+func callUpload[Out any](v *visit, operation string, in any, file []byte) (out Out, err error) {
+	a, err := v.invoke(operation, in, file)
 	if err != nil {
 		return out, err
 	}
 	return out, json.Unmarshal(a.Output, &out)
 }
 
-func (v *visit) invoke(operation string, in any) (*op.Answer, error) {
+func (v *visit) invoke(operation string, in any, file []byte) (*op.Answer, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -226,8 +241,8 @@ func (v *visit) invoke(operation string, in any) (*op.Answer, error) {
 	if in == nil {
 		input = nil
 	}
-	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, World: v.world,
-		Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")})
+	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, Upload: file,
+		World: v.world, Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")})
 }
 
 // fields is the input of an operation by name. Empty strings are left out.

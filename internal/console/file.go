@@ -24,7 +24,7 @@ func (s *server) sendFile(v *visit) error {
 // sendFile sends the file that an operation answers with: pictures to be shown, all others to be saved. No
 // file runs as a page of the console.
 func (v *visit) sendFile(operation string, in fields) error {
-	a, err := v.invoke(operation, in)
+	a, err := v.invoke(operation, in, nil)
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,15 @@ import (
 )
 
 // managesWorlds reports whether the caller may invite people to some world.
-func managesWorlds(c access.Caller) bool {
+func managesWorlds(c access.Caller) bool { return bestRole(c) >= access.RoleGM }
+
+// bestRole returns the caller's highest role in any world.
+func bestRole(c access.Caller) access.Role {
 	best := c.EveryRole
 	for _, r := range c.Roles {
 		best = max(best, r)
 	}
-	return best >= access.RoleGM
+	return best
 }
 
 // member is a person in a world.

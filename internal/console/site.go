@@ -146,7 +146,7 @@ func (v *visit) writeSiteFile(write func(string, []byte) error, out site, c card
 		return nil
 	}
 	out.files[name] = true
-	a, err := v.invoke("get_attachment", fields{"name": "~" + c.ID})
+	a, err := v.invoke("get_attachment", fields{"name": "~" + c.ID}, nil)
 	if err != nil || a.Reply.File == nil {
 		return nil // a card without a file
 	}

@@ -31,12 +31,18 @@ func (s *stage) visitor() *visitor {
 func (v *visitor) send(method, path string, form url.Values, header ...string) (status int, body string,
 	res *http.Response) {
 	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+path, strings.NewReader(form.Encode()))
+	header = append([]string{"Content-Type: application/x-www-form-urlencoded"}, header...)
+	return v.sendBody(method, path, strings.NewReader(form.Encode()), header...)
+}
+
+func (v *visitor) sendBody(method, path string, sent io.Reader, header ...string) (status int, body string,
+	res *http.Response) {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+path, sent)
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	r.Host = cmp.Or(v.host, r.Host)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for _, h := range header {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)

@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"loregate/internal/access"
@@ -246,6 +247,8 @@ var afterCall = map[string][]example{
 	"end_key":                {after(newKeyID, given("id", "$"))},
 	"invite_player":          {given("id", "$lobby")},
 	"join_game":              {given("id", "$lobby", "name", "Bea")},
+	"get_import":             {after(newImport, given("id", "$"))},
+	"carry_out_import":       {after(newImport, given("id", "$"))},
 	"start_game":             {after(newFullLobby, given("id", "$")), given("id", "$lobby")},
 }
 
@@ -264,6 +267,16 @@ func newInvitation(s *story) (id string) {
 	s.tellVisible(func() {
 		made, _ := s.do(keeper, "create_invitation", map[string]any{})["invitation"].(map[string]any)
 		id, _ = made["id"].(string)
+	})
+	return id
+}
+
+// newImport checks an import as the game master, with a note that is named like something hidden, and returns
+// its id.
+func newImport(s *story) (id string) {
+	s.tellVisible(func() {
+		id, _ = s.do(newAuthor("gm", access.RoleGM), "check_import", fields{"filename": "notes.csv",
+			"data": base64.StdEncoding.EncodeToString([]byte("name,text\nNemesis,Salt\nSalt Quay,Rope\n"))})["id"].(string)
 	})
 	return id
 }

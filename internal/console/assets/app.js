@@ -95,3 +95,38 @@ document.addEventListener("keydown", (event) => {
     if (edit) { event.preventDefault(); edit.click(); }
   }
 });
+
+// Files and folders can be dropped on the form of an import. A folder is sent with the paths in it.
+const drop = document.querySelector("form.drop");
+if (drop) {
+  drop.querySelector(".dropping").hidden = false;
+  const collect = async (entry, into) => {
+    if (entry.isFile) {
+      const file = await new Promise((done, failed) => entry.file(done, failed));
+      into.append("file", file, entry.fullPath.slice(1));
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) { // a reader gives a hundred entries at a time
+      const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+      if (some.length === 0) return;
+      for (const inner of some) await collect(inner, into);
+    }
+  };
+  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    const body = new FormData();
+    body.append("level", drop.elements.level.value);
+    for (const entry of entries) await collect(entry, body);
+    const answer = await fetch(drop.action, { method: "POST", body });
+    if (answer.redirected) location = answer.url;
+    else {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      drop.before(page.querySelector(".problem") ?? "That did not work.");
+    }
+  });
+}

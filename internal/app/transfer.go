@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/unpack"
+	"loregate/internal/exchange/vault"
+	"loregate/internal/fault"
+	"loregate/internal/transfer"
+)
+
+// openTransfer adds the surface with which people import and export files.
+func (a *App) openTransfer(o Options) {
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	a.Surfaces = append(a.Surfaces, transfer.New(transfer.Config{World: a, Jobs: a.jobs, Now: now,
+		Folder: filepath.Join(a.Config.Data, "imports"), Exports: map[string]string{"markdown": "", "lorebook": "",
+			"character": "", "table": ".csv", "memory": ".jsonl"}}))
+}
+
+// ImportFile imports a file or an archive into the world of a grant.
+func (a *App) ImportFile(ctx context.Context, g access.Grant, path string, c transfer.Choices,
+	progress func(done, total int)) (s exchange.Summary, err error) {
+	level, ok := access.ParseLevel(c.Level)
+	if !ok {
+		level = access.LevelUser
+	}
+	o := ImportOptions{Level: level, Progress: progress,
+		Vault: vault.Options{Open: c.Open, Confirm: c.Confirm, HideLinks: c.HideLinks}}
+	src, err := unpack.Open(path, unpack.Limits{})
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	name := filepath.Base(path) // errors are shown to people elsewhere
+	f, found, err := chooseFormat(c.Format, name, src)
+	if err != nil {
+		return s, err
+	}
+	if f.Whole {
+		return s, fault.New(fault.Rule, "%s brings a world of its own; the operator imports it with loregate import lore",
+			f.Title).With("field", "data")
+	}
+	if err := o.checkFor(f); err != nil {
+		return s, err
+	}
+	s, err = a.importSource(ctx, g, f, path, src, o)
+	s.Format = found
+	return s, err
+}
+
+// ExportFiles writes the part of the world that a role sees to a new file or folder.
+func (a *App) ExportFiles(ctx context.Context, g access.Grant, format string, role access.Role, path string) error {
+	_, err := exporters[format](ctx, a, g.As(role.Level()), path, nil)
+	return err
+}
