@@ -26,7 +26,9 @@ const (
 	sideShare    = 0.3  // factor of a side card whose card is found too
 	maxByMeaning = 50   // cards near in meaning that are ranked without a common word
 	// least score of such a card: two standard deviations above the mean
-	leastByMeaning = 2.0 / 6
+	leastByMeaning = 2.0 / 4
+	// factor of scores by meaning if the query has an attribute with its number: vectors hardly tell numbers apart
+	numberByMeaning = 0.3
 )
 
 // searchRelevant answers a query by relevance: any of the words, weighted, in any form, and names
@@ -72,7 +74,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	}); err != nil {
 		return out, err
 	}
-	fusion := fusion{near: near, meant: meantBy(q.Near), synonyms: synonymsOf(q.Language, markup.Fold(q.Q)),
+	fusion := fusion{near: near, meant: meantBy(q.Near, asked), synonyms: synonymsOf(q.Language, markup.Fold(q.Q)),
 		isSide: sideTest(q.Language, asked, ranking)}
 	items := fusion.fuseHits(ranking)
 	out.Cut = asked.Cut
@@ -183,10 +185,14 @@ func likenessOf(like canon.Likeness, b []byte) (most float64) {
 }
 
 // meantBy returns the scores of cards by meaning.
-func meantBy(near []canon.NearCard) map[search.ID]float64 {
+func meantBy(near []canon.NearCard, asked words.Asked) map[search.ID]float64 {
+	factor := 1.0
+	if len(asked.Pairs) > 0 {
+		factor = numberByMeaning
+	}
 	scores := make(map[search.ID]float64, len(near))
 	for _, c := range near {
-		scores[search.ID(c.ID)] = c.Score
+		scores[search.ID(c.ID)] = factor * c.Score
 	}
 	return scores
 }
