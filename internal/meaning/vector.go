@@ -10,7 +10,7 @@ import (
 )
 
 // Model names the version of the word vectors and of the way in which they are summed up.
-const Model = "words-1"
+const Model = "words-2"
 
 // vectorFile has, all numbers little-endian uint32: the number of words and of dimensions; where each word begins, and
 // the end; the rank by frequency of each word; the words, sorted; the components of each word's vector, as int8. The

@@ -26,7 +26,7 @@ func TestWaitingProposalNamesTextsItMayRepeat(t *testing.T) {
 		}
 		return nil
 	})
-	for _, text := range []string{"His own brother gave the miller venom.", "The miller was cured by his brother."} {
+	for _, text := range []string{"His own brother gave the miller venom.", "By his brother the miller was poisoned."} {
 		r := s.as("ada", access.RoleUser).propose("propose-quest", seed(fields{"title": "Errand", "hook": text}))
 		if r.Rejection != nil {
 			t.Fatalf("%q is refused: %+v", text, r.Rejection)

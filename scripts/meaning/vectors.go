@@ -8,10 +8,8 @@ import (
 	"slices"
 )
 
-const (
-	wordCount  = 30_000 // the most frequent words
-	dimensions = 100
-)
+// dimensions is the number of components of a vector.
+const dimensions = 192
 
 // word is a word, its rank by frequency, and its vector.
 type word struct {
@@ -20,41 +18,28 @@ type word struct {
 	at   []float64
 }
 
-// makeVectors returns the file of word vectors, made from the package's JSON. The mean of all vectors and their
-// first principal component are subtracted: all words have them in common, and they hide the differences (Mu and
-// Viswanath 2018).
+// makeVectors returns the file of word vectors, made from the JSON of distil.py. The mean of all vectors is
+// subtracted: all words have it in common, and it hides the differences (Mu and Viswanath 2018).
 func makeVectors(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var in struct {
-		Words   []string             `json:"words"`
-		Vectors map[string][]float64 `json:"vectors"`
+		Words   []string    `json:"words"`
+		Ranks   []int       `json:"ranks"`
+		Vectors [][]float64 `json:"vectors"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return nil, err
 	}
 	var words []word
-	for rank, w := range in.Words {
-		if isWord(w) && len(in.Vectors[w]) >= dimensions && len(words) < wordCount {
-			words = append(words, word{w, rank, in.Vectors[w][:dimensions]})
-		}
+	for i, w := range in.Words {
+		words = append(words, word{w, in.Ranks[i], in.Vectors[i]})
 	}
 	removeMean(words)
-	removeComponent(words)
 	slices.SortFunc(words, func(a, b word) int { return compare(a.text, b.text) })
 	return encodeVectors(words), nil
-}
-
-// isWord reports whether a token of the package is a word of two or more letters, or "i" or "a".
-func isWord(w string) bool {
-	for _, r := range w {
-		if r < 'a' || r > 'z' {
-			return false
-		}
-	}
-	return len(w) > 1 && len(w) <= 24 || w == "i" || w == "a"
 }
 
 func removeMean(words []word) {
@@ -69,40 +54,6 @@ func removeMean(words []word) {
 			w.at[i] -= mean[i]
 		}
 	}
-}
-
-// removeComponent subtracts the first principal component, found by power iteration.
-func removeComponent(words []word) {
-	axis := make([]float64, dimensions)
-	for i := range axis {
-		axis[i] = 1
-	}
-	for range 60 {
-		next := make([]float64, dimensions)
-		for _, w := range words {
-			along := dot(w.at, axis)
-			for i, v := range w.at {
-				next[i] += along * v
-			}
-		}
-		length := math.Sqrt(dot(next, next))
-		for i := range next {
-			axis[i] = next[i] / length
-		}
-	}
-	for _, w := range words {
-		along := dot(w.at, axis)
-		for i := range w.at {
-			w.at[i] -= along * axis[i]
-		}
-	}
-}
-
-func dot(a, b []float64) (sum float64) {
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 // encodeVectors returns the file that package meaning describes.
