@@ -107,8 +107,11 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 	case !c.MayUse(r.Surface, r.Operation):
 		return fault.New(fault.Denied, "this key does not open %s; use a key that opens it", r.Operation)
 	case c.ReadOnly && r.Effect != Read:
-		return fault.New(fault.Denied, "%s writes, and this key or address only reads; use a key that may write, and an address without /readonly",
-			r.Operation)
+		return fault.New(
+			fault.Denied,
+			"%s writes, and this key or address only reads; use a key that may write, and an address without /readonly",
+			r.Operation,
+		)
 	case r.Operator && !c.Operator:
 		return fault.New(fault.Denied, "%s is only for the instance's operator; use the operator's key", r.Operation)
 	case r.People && (c.Actor != Person || c.Advisory):

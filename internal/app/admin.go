@@ -301,7 +301,13 @@ func (a *App) rebuildStale(ctx context.Context) error {
 		for _, w := range list {
 			a.logger.Info("the store was upgraded: rebuilding the tables of a world from its stream", "world", w)
 			if _, err := a.Canon.Rebuild(ctx, g, w, canon.KeepRebuilt); err != nil {
-				a.logger.Error("the tables could not be rebuilt; former names stay hidden until loregate rebuild --repair succeeds", "world", w, "error", err)
+				a.logger.Error(
+					"the tables could not be rebuilt; former names stay hidden until loregate rebuild --repair succeeds",
+					"world",
+					w,
+					"error",
+					err,
+				)
 			}
 		}
 		return nil

@@ -127,7 +127,10 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 	if name == "" {
 		return "", nil
 	}
-	err := a.WithGrant(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
+	err := a.WithGrant(
+		ctx,
+		Local(access.RoleUser),
+		access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
 		func(g access.Grant) error {
 			return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
 				c, err := s.Find(ctx, name)
@@ -136,7 +139,8 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 				}
 				return err
 			})
-		})
+		},
+	)
 	if errors.Is(err, fault.NotFound) {
 		err = nil
 	}
@@ -152,7 +156,10 @@ type Agents struct {
 func (a *App) agentHandlers() []event.Handler {
 	list := []event.Handler{{Name: "places", Types: []event.Type{world.GenerationHint}, Handle: a.onPendingExit}}
 	if a.Config.Agents.Ambience {
-		list = append(list, event.Handler{Name: "ambience", Types: []event.Type{world.LocationChanged}, Handle: a.onChangedPlace})
+		list = append(
+			list,
+			event.Handler{Name: "ambience", Types: []event.Type{world.LocationChanged}, Handle: a.onChangedPlace},
+		)
 	}
 	return list
 }

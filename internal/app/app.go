@@ -247,7 +247,10 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	ops := op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals,
-		Observer: observer{a.metrics, a.tracing}, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
+		Observer: observer{
+			a.metrics,
+			a.tracing,
+		}, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
 	if o.NoAnswerCache {
 		ops.WorldState = nil
 	}

@@ -275,7 +275,10 @@ func (b bearers) Authenticate(ctx context.Context, r *http.Request) (access.Call
 }
 
 func (b bearers) Challenge(r *http.Request, err error) string {
-	return identity.Challenge(err, identity.Style{Metadata: b.baseURL(r) + "/.well-known/oauth-protected-resource" + r.URL.Path})
+	return identity.Challenge(
+		err,
+		identity.Style{Metadata: b.baseURL(r) + "/.well-known/oauth-protected-resource" + r.URL.Path},
+	)
 }
 
 // baseURL returns the address at which the caller reached the server.

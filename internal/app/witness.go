@@ -33,7 +33,10 @@ func (w Witness) written() (folder string, err error) {
 		return "", nil
 	}
 	if names, _ := filepath.Glob(filepath.Join(w.Folder, witness.Files)); len(names) == 0 {
-		return "", fmt.Errorf("%s holds no statements yet; serve writes them, or look there for the error in its log", w.Folder)
+		return "", fmt.Errorf(
+			"%s holds no statements yet; serve writes them, or look there for the error in its log",
+			w.Folder,
+		)
 	}
 	return w.Folder, nil
 }

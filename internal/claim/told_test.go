@@ -39,7 +39,10 @@ func BenchmarkHaveInCommon(b *testing.B) {
 	for i := range said {
 		said[i] = strings.ReplaceAll(said[i], "_", " ")
 	}
-	lines := slices.Repeat([]string{"Great Hall: Twelve windows of coloured glass light the nave, and a stone floor echoes."}, maxTold)
+	lines := slices.Repeat(
+		[]string{"Great Hall: Twelve windows of coloured glass light the nave, and a stone floor echoes."},
+		maxTold,
+	)
 	b.ReportAllocs()
 	for b.Loop() {
 		HaveInCommon(said, lines, 3)

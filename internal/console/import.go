@@ -222,8 +222,11 @@ func readParts(r *http.Request) (files []upload, level string, err error) {
 	}
 }
 
-var errUpload = fault.New(fault.TooLarge, "the files could not be read, or are more than 20,000 or larger than 64 MiB; "+
-	"import them in parts, or with loregate import on the server")
+var errUpload = fault.New(
+	fault.TooLarge,
+	"the files could not be read, or are more than 20,000 or larger than 64 MiB; "+
+		"import them in parts, or with loregate import on the server",
+)
 
 // showImportJob shows a check, to be decided about, or an import.
 func (s *server) showImportJob(v *visit) error { return v.writeImportJob(v.r.PathValue("id"), nil) }

@@ -107,7 +107,10 @@ func (v *visit) listAllCards() (all []card, err error) {
 
 // freeName returns a name for a card's file, of letters, digits and hyphens, that no other card has.
 func freeName(taken map[string]bool, name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(
+		strings.ToLower(name),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
+	)
 	base := strings.Join(words, "-")
 	if r := []rune(base); len(r) > 60 { // a file name has at most 255 bytes
 		base = string(r[:60])

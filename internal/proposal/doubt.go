@@ -60,7 +60,12 @@ func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
 	defer cancel()
 	opinion, err := s.cfg.Doubts.ReadDoubt(ctx, c.grant.World(), *d)
 	if err != nil {
-		s.cfg.Logger.DebugContext(ctx, "the claims of a text got no second reading; they are judged without one", "error", err)
+		s.cfg.Logger.DebugContext(
+			ctx,
+			"the claims of a text got no second reading; they are judged without one",
+			"error",
+			err,
+		)
 		return nil
 	}
 	return &opinion

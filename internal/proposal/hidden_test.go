@@ -75,7 +75,12 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		{"a hidden player that something happened to", "enqueue-world-event", inv, event("player:"+ids["@ghost"], fields{})},
 		{"somebody hidden in an event", "enqueue-world-event", inv, event("global:world", fields{"npcId": ids["@veil"]})},
 		{"a place beyond a hidden one", "propose-place", inv, beyond("@cellar", "Silt Landing")},
-		{"a place of a hidden card's name, where a hidden way leads", "propose-place", "", beyond("@quay", "The Drowned Cellar")},
+		{
+			"a place of a hidden card's name, where a hidden way leads",
+			"propose-place",
+			"",
+			beyond("@quay", "The Drowned Cellar"),
+		},
 		{"an event that was told where it is hidden", "enqueue-world-event", "",
 			event("loc:"+ids["@quay"], fields{"text": hiddenText})},
 		{"an act of a hidden player", "propose-action", inv, act("@ghost")},
@@ -115,7 +120,9 @@ func (s *scene) hide() {
 	}
 }
 
-var chance = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|"expectedHash":"[0-9a-f]+"`)
+var chance = regexp.MustCompile(
+	`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|"expectedHash":"[0-9a-f]+"`,
+)
 
 // answered returns everything that an author is told: the answer, and the proposal as read
 // afterwards.

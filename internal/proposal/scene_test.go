@@ -446,7 +446,10 @@ func (s *scene) heads() (world, ledger canon.Seq) {
 // causeOf returns the cause of an event.
 func (s *scene) causeOf(event string) (cause string) {
 	s.t.Helper()
-	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	g := s.grant(
+		access.Caller{Subject: "reader", EveryRole: access.RoleAdmin},
+		access.Request{Operation: "read", Effect: access.Read, World: s.world},
+	)
 	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 		list, _, err := l.Events(s.t.Context(), canon.EventQuery{ID: uuid.MustParse(event), Page: canon.Page{Limit: 1}})
 		if len(list) == 1 {
@@ -463,7 +466,10 @@ func (s *scene) causeOf(event string) (cause string) {
 // lastRecord returns the id of the ledger's last record.
 func (s *scene) lastRecord() (id string) {
 	s.t.Helper()
-	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	g := s.grant(
+		access.Caller{Subject: "reader", EveryRole: access.RoleAdmin},
+		access.Request{Operation: "read", Effect: access.Read, World: s.world},
+	)
 	for rec, err := range s.canon.Records(s.t.Context(), g, canon.LedgerStream(proposal.LedgerKind, s.world.String()), 1) {
 		if err != nil {
 			s.t.Fatal(err)

@@ -139,7 +139,9 @@ func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
 		if c.recorded != nil {
 			return nil
 		}
-		c.rec.World, c.rec.Scope, c.rec.Player, c.rec.Tokens = snap.Now(), c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
+		c.rec.World, c.rec.Scope, c.rec.Player, c.rec.Tokens = snap.Now(), c.draft.Scope(), c.draft.Player(), tokensOf(
+			c.texts,
+		)
 		c.rec.About, err = namesIn(ctx, snap, c.rec.Scope)
 		return err
 	})

@@ -346,7 +346,9 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn) error {
 	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry,
 		Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
-		files: x.newKeeper(func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) })}
+		files: x.newKeeper(
+			func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) },
+		)}
 	total := float64(len(x.req.calls))
 	w.Progress = func(done, of float64, message string) {
 		part := 0.0
@@ -400,9 +402,14 @@ func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) er
 	level, _ := access.ParseLevel(x.req.Audience)
 	for _, run := range holder.Runs() {
 		if id, err := uuid.Parse(run); err == nil && b.runs[id].audience > level {
-			return Fail(PolicyDenied,
+			return Fail(
+				PolicyDenied,
 				"the target %s contains the result of a run for %s, which a run for %s must not use; use another target, such as %s:NAME, or set replace: true",
-				target, b.runs[id].audience, x.req.Audience, strings.SplitN(target, ":", 2)[0])
+				target,
+				b.runs[id].audience,
+				x.req.Audience,
+				strings.SplitN(target, ":", 2)[0],
+			)
 		}
 	}
 	return nil
@@ -519,7 +526,14 @@ func (x *executor) endRun(ctx context.Context, err error) error {
 		return Fail(IOFailed, "the run could not be recorded, so it has no effect").Because(err)
 	}
 	if err := x.writeManifest(ctx); err != nil {
-		x.logger.WarnContext(ctx, "a run's folder is incomplete; its record and its files are complete", "run", x.run.ID, "error", err)
+		x.logger.WarnContext(
+			ctx,
+			"a run's folder is incomplete; its record and its files are complete",
+			"run",
+			x.run.ID,
+			"error",
+			err,
+		)
 	}
 	return nil
 }

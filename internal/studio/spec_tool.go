@@ -136,9 +136,12 @@ func (w *Work) SceneFromWords(field, words, style string) (*spec.Scene, WordsOut
 	r, err := sentence.Read(b)
 	if errors.Is(err, sentence.ErrNothing) {
 		unknown := append(r.Unknown, r.Unread...)
-		return nil, WordsOut{}, Fail(NotSupported,
+		return nil, WordsOut{}, Fail(
+			NotSupported,
 			"%s: nothing is named that can be built (not understood: %s); name a place or things of docs/vocabulary.md, or give a spec",
-			field, markup.Shorten(strings.Join(unknown, ", "), 300))
+			field,
+			markup.Shorten(strings.Join(unknown, ", "), 300),
+		)
 	}
 	if err != nil {
 		return nil, WordsOut{}, err

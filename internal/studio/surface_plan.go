@@ -73,13 +73,25 @@ func (s *Studio) planOps() []*op.Operation {
 		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read,
 			MinRole: access.RoleUser, Route: route, Asked: asked}
 	}
-	create := read("plan_create", "Plan a scene",
+	create := read(
+		"plan_create",
+		"Plan a scene",
 		"Turn a sentence into a plan of a 3D model, a draft of tool calls: build, furnish, render, export, import. Nothing is executed; check the plan, then execute it. "+
-			"If something is missing, it asks the person behind your client, or returns questions. A configured model may propose the plan; source names its author.", "POST /api/studio/plans",
-		"draft how a place would be modelled", "propose steps for a 3D build without doing them",
-		"how would you construct it", "outline the work", "sketch the steps",
-		"how would you model it, without doing so", "only a draft of the 3D work",
-		"draft of how to build it", "sketch steps without doing them", "outline a build from a sentence", "propose how to model a place", "think it through first")
+			"If something is missing, it asks the person behind your client, or returns questions. A configured model may propose the plan; source names its author.",
+		"POST /api/studio/plans",
+		"draft how a place would be modelled",
+		"propose steps for a 3D build without doing them",
+		"how would you construct it",
+		"outline the work",
+		"sketch the steps",
+		"how would you model it, without doing so",
+		"only a draft of the 3D work",
+		"draft of how to build it",
+		"sketch steps without doing them",
+		"outline a build from a sentence",
+		"propose how to model a place",
+		"think it through first",
+	)
 	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
 	create.Examples = []op.Example{{Title: "A place",
 		Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}

@@ -125,18 +125,38 @@ func (s *Studio) runOps() []*op.Operation {
 		"take a build back", "scene as before the last build",
 		"revert a build", "remove the last made")
 	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
-	verify := read("verify_run", "Repeat and compare a run",
-		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`,
-		"does it come out the same again", "repeat a build and compare", "reproducible",
-		"same result twice", "check that a build repeats")
+	verify := read(
+		"verify_run",
+		"Repeat and compare a run",
+		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.",
+		"POST /api/studio/runs/{run_id}/verify",
+		`{"run_id": "`+id+`"}`,
+		"does it come out the same again",
+		"repeat a build and compare",
+		"reproducible",
+		"same result twice",
+		"check that a build repeats",
+	)
 	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
-		op.Define(read("list_runs", "List runs", "Find runs: of a tool, in a state, or built from a card.",
-			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`,
-			"builds so far", "have we built so far", "earlier builds and whether they worked",
-			"jobs of the studio", "failed builds",
-			"former builds", "works of the studio", "did the builds succeed", "history of modelling", "made so far in 3D"), s.listRuns),
+		op.Define(read(
+			"list_runs",
+			"List runs",
+			"Find runs: of a tool, in a state, or built from a card.",
+			"GET /api/studio/runs",
+			`{"status": "ok", "limit": 5}`,
+			"builds so far",
+			"have we built so far",
+			"earlier builds and whether they worked",
+			"jobs of the studio",
+			"failed builds",
+			"former builds",
+			"works of the studio",
+			"did the builds succeed",
+			"history of modelling",
+			"made so far in 3D",
+		), s.listRuns),
 		op.Define(read("get_run", "Show a run", "Get the full record of a run, or its progress.",
 			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`,
 			"how did a build go", "how far is the build", "progress of a job", "log of one build",

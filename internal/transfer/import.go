@@ -155,7 +155,13 @@ func (d *deps) run(ctx context.Context, g access.Grant, choices Choices) (out ou
 	if err != nil {
 		return out, err
 	}
-	s, err := d.World.ImportFile(ctx, g.Unkeyed(), path, choices, func(done, total int) { d.progress.set(source, done, total) })
+	s, err := d.World.ImportFile(
+		ctx,
+		g.Unkeyed(),
+		path,
+		choices,
+		func(done, total int) { d.progress.set(source, done, total) },
+	)
 	return outcome{Source: sum, File: filepath.Base(path), Choices: choices, Report: reportOf(s)}, err
 }
 
@@ -204,8 +210,14 @@ func (d *deps) carryOut(ctx context.Context, c *op.Call, in idIn) (importOut, er
 		return importOut{}, err
 	}
 	if j.Kind != checkKind || j.State != job.Completed {
-		return importOut{}, fault.New(fault.Rule, "only a check that is complete can be carried out; make one with check_import").
-			With("field", "id")
+		return importOut{}, fault.New(
+			fault.Rule,
+			"only a check that is complete can be carried out; make one with check_import",
+		).
+			With(
+				"field",
+				"id",
+			)
 	}
 	checked, err := decodeOutcome(j)
 	if err != nil {

@@ -35,9 +35,11 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(jobs.Close)
-	s.ops, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: optest.SoleWorld(access.WorldID{1}),
-		Surfaces: []op.Surface{transfer.New(transfer.Config{World: s.world, Jobs: jobs, Folder: s.folder,
-			Exports: map[string]string{"table": ".csv"}, Now: func() time.Time { return s.now }})}})
+	s.ops, err = op.NewLocal(
+		op.Config{Guard: access.NewGuard(access.Config{}), Worlds: optest.SoleWorld(access.WorldID{1}),
+			Surfaces: []op.Surface{transfer.New(transfer.Config{World: s.world, Jobs: jobs, Folder: s.folder,
+				Exports: map[string]string{"table": ".csv"}, Now: func() time.Time { return s.now }})}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,8 @@ func TestAnExportIsAFile(t *testing.T) {
 	s := newStage(t)
 	a, err := s.ops.Invoke(t.Context(), gm("ada"), op.Request{Operation: "export_world", World: "main", Transport: "rest",
 		Input: []byte(`{"format": "table"}`)})
-	if err != nil || a.Reply.File == nil || a.Reply.File.Name != "world-user.csv" || string(a.Reply.File.Data) != "name\n" {
+	if err != nil || a.Reply.File == nil || a.Reply.File.Name != "world-user.csv" ||
+		string(a.Reply.File.Data) != "name\n" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, in := range []string{`{"format": "lore"}`, `{"format": "table", "role": "admin"}`} {

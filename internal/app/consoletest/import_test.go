@@ -95,7 +95,10 @@ func TestFilesAreSentWithoutScripts(t *testing.T) {
 	gm, player := s.visitor(), s.visitor()
 	gm.signIn(s.code(access.RoleGM))
 	player.signIn(s.code(access.RoleUser))
-	status, body, answer := gm.sendFiles("/import/lendwater", map[string]string{"inns.csv": "name,text\nThe Float,An inn on a barge.\n"})
+	status, body, answer := gm.sendFiles(
+		"/import/lendwater",
+		map[string]string{"inns.csv": "name,text\nThe Float,An inn on a barge.\n"},
+	)
 	if status != 200 || !strings.Contains(body, "1 card created") {
 		t.Fatalf("%d %.3000s", status, body)
 	}

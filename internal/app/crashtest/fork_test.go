@@ -38,7 +38,12 @@ func testCrashFork(t *testing.T, at string) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- fork.Wait() }()
-			apptest.Eventually(t, "the fork begins", maxWait, func() bool { return len(verifiedWorlds(ctx, t, a)) > chains+killed })
+			apptest.Eventually(
+				t,
+				"the fork begins",
+				maxWait,
+				func() bool { return len(verifiedWorlds(ctx, t, a)) > chains+killed },
+			)
 			createStones(ctx, t, a, fmt.Sprintf("Meanwhile %d", n), 1)
 			if err := fork.Process.Kill(); err != nil {
 				t.Fatalf("the fork ended before it was killed: %v", err)
@@ -106,7 +111,10 @@ func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = a.WithGrant(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID},
+	err = a.WithGrant(
+		ctx,
+		app.Operator(),
+		access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID},
 		func(g access.Grant) error {
 			_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
 				for i := range n {
@@ -118,7 +126,8 @@ func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n 
 				return nil
 			})
 			return err
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

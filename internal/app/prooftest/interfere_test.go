@@ -142,7 +142,9 @@ func testNonInterference(t *testing.T, on string) {
 				t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 			}
 			if on == "postgres" && !whole && a.who == "gm" {
-				t.Skip("only by make proof, with PROOF_ROUNDS: TestBothStoresAnswerAlike holds the stores against each other for a GM")
+				t.Skip(
+					"only by make proof, with PROOF_ROUNDS: TestBothStoresAnswerAlike holds the stores against each other for a GM",
+				)
 			}
 			t.Parallel()
 			for _, turn := range turnNumbers() {

@@ -67,7 +67,10 @@ func TestHandEditsSurvive(t *testing.T) {
 		{"do": "set", "path": "house", "value": map[string]any{"house": map[string]any{"storeys": 2}}},
 		{"do": "add", "path": "lamp", "value": map[string]any{"prop": map[string]any{"kind": "lamp"}, "at": []int{9, 9}}}}})
 
-	merged := result("scene_merge", map[string]any{"base": built["spec"], "spec": planned["spec"], "path": "models/yard.glb"})
+	merged := result(
+		"scene_merge",
+		map[string]any{"base": built["spec"], "spec": planned["spec"], "path": "models/yard.glb"},
+	)
 	if merged["merged"] != true || len(merged["kept"].([]any)) != 4 || fmt.Sprint(merged["added"]) != "[Marker cone]" ||
 		len(merged["digest"].(string)) != 64 {
 		t.Fatalf("scene_merge: %v", merged)
@@ -100,7 +103,10 @@ func TestHandEditsSurvive(t *testing.T) {
 	conflict := map[string]any{"base": built["spec"], "spec": moved["spec"], "path": "models/yard.glb"}
 	refused := result("scene_merge", conflict)
 	if said := fmt.Sprint(refused["conflicts"]); refused["merged"] != false || refused["spec"] != nil ||
-		!strings.Contains(said, "path:well") || !strings.Contains(said, "hand:[-4 -2.5") || !strings.Contains(said, "plan:[8 8]") {
+		!strings.Contains(
+			said,
+			"path:well",
+		) || !strings.Contains(said, "hand:[-4 -2.5") || !strings.Contains(said, "plan:[8 8]") {
 		t.Errorf("a conflict: %v", refused)
 	}
 	conflict["prefer"] = "hand"
@@ -134,8 +140,19 @@ func editInBlender(t *testing.T, glb []byte, to string) {
 			t.Fatal(err)
 		}
 	}
-	said, err := exec.CommandContext(t.Context(), "blender", "--background", "--factory-startup", "--python-exit-code", "9",
-		"--python", script, "--", source, to).CombinedOutput()
+	said, err := exec.CommandContext(
+		t.Context(),
+		"blender",
+		"--background",
+		"--factory-startup",
+		"--python-exit-code",
+		"9",
+		"--python",
+		script,
+		"--",
+		source,
+		to,
+	).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}

@@ -38,7 +38,10 @@ func placeKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
 		Name: "place_draft", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Tokens: 800,
 		Live: GenerateSetting, PlayerHour: placesAnHour, Refs: []string{"locationId", "playerId"},
-		Tool: proposal.Tool{Name: "propose-place", ID: "WorldMutation-proposePlace", Title: "Propose a place behind a pending exit",
+		Tool: proposal.Tool{
+			Name:  "propose-place",
+			ID:    "WorldMutation-proposePlace",
+			Title: "Propose a place behind a pending exit",
 			Asked: []string{
 				"make the place where a pending exit leads", "draft a new location beyond the mist",
 				"let there be something behind an unfinished way", "add a place where the way is still open",
@@ -47,7 +50,8 @@ func placeKind(c Config) *proposal.Kind {
 			Doc: "Propose the place to which a pending exit leads, with the way there and back. A person decides, unless the " +
 				"world's setting generate is live. Read get-location-context first and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "Beyond the mist",
-				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "direction": "west", "name": "Silt Landing", "text": "Reeds nod to each other across the mud.", "terrain": "riverbank", "wayBack": "east"}`}}},
+				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "direction": "west", "name": "Silt Landing", "text": "Reeds nod to each other across the mud.", "terrain": "riverbank", "wayBack": "east"}`}},
+		},
 		Fallbacks: []string{
 			"The way is not there yet.", "Whatever lies that way has not made up its mind.",
 			"You go a few steps, and find yourself where you were.",
@@ -113,7 +117,10 @@ func isPending(fields json.RawMessage, direction string) bool {
 // Plan creates the place, the exits there and back, and the links to the realms of the place before it.
 func (d placeDraft) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	from := cardIDOf(d.LocationID)
-	links, _, err := p.Links(ctx, canon.LinkQuery{From: from, Kinds: []string{"exit", "within"}, Page: canon.Page{Limit: 200}})
+	links, _, err := p.Links(
+		ctx,
+		canon.LinkQuery{From: from, Kinds: []string{"exit", "within"}, Page: canon.Page{Limit: 200}},
+	)
 	if err != nil {
 		return canon.Event{}, err
 	}
@@ -128,11 +135,23 @@ func (d placeDraft) Plan(ctx context.Context, p *canon.Plan, label access.Label)
 	}
 	p.Target(card.ID)
 	// The id holds the label, so that a draft never meets one that its author does not see.
-	there := canon.Link{ID: canon.LinkIDOf("exit", "draft", from.String(), d.Direction, label.String()), Kind: "exit", From: from,
-		To: card.ID, Attrs: directionAttrs(d.Direction), Label: label}
+	there := canon.Link{
+		ID:    canon.LinkIDOf("exit", "draft", from.String(), d.Direction, label.String()),
+		Kind:  "exit",
+		From:  from,
+		To:    card.ID,
+		Attrs: directionAttrs(d.Direction),
+		Label: label,
+	}
 	p.DependOnLink(there)
-	back := canon.Link{ID: canon.LinkIDOf("exit", "draft", card.ID.String(), d.WayBack), Kind: "exit", From: card.ID, To: from,
-		Attrs: directionAttrs(d.WayBack), Label: label}
+	back := canon.Link{
+		ID:    canon.LinkIDOf("exit", "draft", card.ID.String(), d.WayBack),
+		Kind:  "exit",
+		From:  card.ID,
+		To:    from,
+		Attrs: directionAttrs(d.WayBack),
+		Label: label,
+	}
 	add := []canon.Link{there, back}
 	for _, l := range links {
 		switch {

@@ -45,13 +45,17 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
 	return studio.WithNativeTools(map[string]studio.Support{
 		"generate_scene": does("built in Go, placed in Blender"), "add_object": does("meshes are made in Go"),
-		"generate_terrain":    does("heights are made in Go"),
-		"generate_texture":    does("painted in Go, put on in Blender"),
-		"populate_level":      does("placed in Go, over a terrain of the scene"),
-		"export_asset":        does("read back after it is written"),
-		"render_preview":      does("Cycles on the processor, in a process of its own"),
-		"list_objects":        does("from the scene itself"),
-		"import_asset":        {Does: true, Named: true, Note: "GLB files, as a part with a name, if the call names the target"},
+		"generate_terrain": does("heights are made in Go"),
+		"generate_texture": does("painted in Go, put on in Blender"),
+		"populate_level":   does("placed in Go, over a terrain of the scene"),
+		"export_asset":     does("read back after it is written"),
+		"render_preview":   does("Cycles on the processor, in a process of its own"),
+		"list_objects":     does("from the scene itself"),
+		"import_asset": {
+			Does:  true,
+			Named: true,
+			Note:  "GLB files, as a part with a name, if the call names the target",
+		},
 		"generate_blueprint":  not("behaviour needs an engine"),
 		"profile_performance": not("levels are measured in an engine"),
 	})

@@ -446,7 +446,13 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 			return nil, err
 		}
 		at := image.Pt(i%columns*view.Width, i/columns*view.Height)
-		draw.Draw(sheet, image.Rectangle{Min: at, Max: at.Add(image.Pt(view.Width, view.Height))}, m, m.Bounds().Min, draw.Src)
+		draw.Draw(
+			sheet,
+			image.Rectangle{Min: at, Max: at.Add(image.Pt(view.Width, view.Height))},
+			m,
+			m.Bounds().Min,
+			draw.Src,
+		)
 	}
 	sheet = denoise(sheet)
 	// Blender writes the render time into its file; the re-encoded bytes depend only on the pixels.

@@ -78,7 +78,11 @@ func (t *target) keepFiles(ctx context.Context, w *studio.Work, use string, m *b
 }
 
 // readScene returns the scene of an input, and how its words were read.
-func readScene(ctx context.Context, w *studio.Work, in studio.SpecIn) (s *spec.Scene, words studio.WordsOut, err error) {
+func readScene(
+	ctx context.Context,
+	w *studio.Work,
+	in studio.SpecIn,
+) (s *spec.Scene, words studio.WordsOut, err error) {
 	given := 0
 	for _, ok := range []bool{in.Spec != nil, in.Text != "", in.From != "", in.Words != ""} {
 		if ok {

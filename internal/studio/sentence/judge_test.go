@@ -52,10 +52,22 @@ func (s score) share() float64 {
 }
 
 func (s score) String() string {
-	return fmt.Sprintf("%.3f of all aspects: %d of %d things built, %d named as not understood, %d silent; %d of %d counts, "+
-		"%d of %d materials, %d of %d relations; %d words wrongly built or silent", s.share(), s.built, s.things,
-		s.said, s.silent,
-		s.rightCount, s.counts, s.rightMaterial, s.materials, s.rightPlace, s.relations, s.wrongly)
+	return fmt.Sprintf(
+		"%.3f of all aspects: %d of %d things built, %d named as not understood, %d silent; %d of %d counts, "+
+			"%d of %d materials, %d of %d relations; %d words wrongly built or silent",
+		s.share(),
+		s.built,
+		s.things,
+		s.said,
+		s.silent,
+		s.rightCount,
+		s.counts,
+		s.rightMaterial,
+		s.materials,
+		s.rightPlace,
+		s.relations,
+		s.wrongly,
+	)
 }
 
 // judge adds the aspects of one sentence, and returns the faults.

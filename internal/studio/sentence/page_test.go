@@ -73,7 +73,9 @@ The first place that your words name is the scene's; other outdoor places join t
 		}
 		fmt.Fprintf(&b, "| %s%s | %s |\n", t.Words[0], many, strings.Join(t.Words[1:], ", "))
 	}
-	b.WriteString("\nOther nouns are shown as these things if WordNet knows them as a kind of:\n\n| thing | kinds of |\n|---|---|\n")
+	b.WriteString(
+		"\nOther nouns are shown as these things if WordNet knows them as a kind of:\n\n| thing | kinds of |\n|---|---|\n",
+	)
 	kinds := map[string][]string{}
 	for _, kind := range keysOf(v.Kinds) {
 		kinds[v.Kinds[kind]] = append(kinds[v.Kinds[kind]], kind)
@@ -87,7 +89,9 @@ The first place that your words name is the scene's; other outdoor places join t
 	for _, name := range keysOf(v.Materials) {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, strings.Join(v.Materials[name], ", "))
 	}
-	b.WriteString("\n## Relations\n\n| relation | words before the landmark | words behind it | words without one |\n|---|---|---|---|\n")
+	b.WriteString(
+		"\n## Relations\n\n| relation | words before the landmark | words behind it | words without one |\n|---|---|---|---|\n",
+	)
 	names := slices.Concat(keysOf(v.Relations), keysOf(v.Inverse))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

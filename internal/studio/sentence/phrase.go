@@ -109,7 +109,8 @@ func (b *phraseReader) step() bool {
 	if s, ok := senseOf(list, isArrangement); ok && b.wordAt(b.at+n) == "of" && len(b.nouns) == 0 {
 		return b.takeArrangement(s, n)
 	}
-	if b.begun && n <= 1 && len(b.nouns) == 0 && slices.Contains(quantifiers, word) && b.nounFollows(b.at+1) && word != "of" {
+	if b.begun && n <= 1 && len(b.nouns) == 0 && slices.Contains(quantifiers, word) && b.nounFollows(b.at+1) &&
+		word != "of" {
 		return b.take(1)
 	}
 	if hasSense(list, isRelation, isInverse, isWithin, isElsewhere, isWithout, isMade) &&

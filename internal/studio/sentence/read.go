@@ -535,8 +535,24 @@ func (r *reader) readPlain(list []sense, n int) {
 }
 
 // fillers stand between a noun and the relation that follows.
-var fillers = []string{"also", "up", "both", "right", "just", "still", "now", "even", "only", "here", "out", "down", "off",
-	"very", "all", "back"}
+var fillers = []string{
+	"also",
+	"up",
+	"both",
+	"right",
+	"just",
+	"still",
+	"now",
+	"even",
+	"only",
+	"here",
+	"out",
+	"down",
+	"off",
+	"very",
+	"all",
+	"back",
+}
 
 // readStranger reads a word that the vocabulary lacks, and that is no noun.
 func (r *reader) readStranger(word string) {

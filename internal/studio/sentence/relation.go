@@ -274,8 +274,28 @@ func (r *reader) readInverse(s sense) {
 var bearing = []string{"shelf", "bookcase", "plate", "cart"}
 
 // holding are things that others are in rather than on.
-var holding = []string{"barrel", "bucket", "sack", "pot", "crate", "chest", "basket", "cabinet", "cupboard", "bowl", "bottle", "mug",
-	"trough", "kettle", "pool", "sink", "refrigerator", "oven", "cage", "coffin"}
+var holding = []string{
+	"barrel",
+	"bucket",
+	"sack",
+	"pot",
+	"crate",
+	"chest",
+	"basket",
+	"cabinet",
+	"cupboard",
+	"bowl",
+	"bottle",
+	"mug",
+	"trough",
+	"kettle",
+	"pool",
+	"sink",
+	"refrigerator",
+	"oven",
+	"cage",
+	"coffin",
+}
 
 // readMade reads "made of oak" behind a thing or before one.
 func (r *reader) readMade(n int) bool {

@@ -33,7 +33,11 @@ func TestPixelsAreStable(t *testing.T) {
 	for kind := range kinds {
 		if golden[kind] == "" {
 			p := Paint(kind, 64, 7)
-			t.Errorf("%q: %q,", kind, fmt.Sprintf("%x", sha256.Sum256(slices.Concat(p.Color.Pix, p.Normal.Pix, p.Rough.Pix)))[:16])
+			t.Errorf(
+				"%q: %q,",
+				kind,
+				fmt.Sprintf("%x", sha256.Sum256(slices.Concat(p.Color.Pix, p.Normal.Pix, p.Rough.Pix)))[:16],
+			)
 		}
 	}
 }

@@ -132,7 +132,8 @@ const unsureBelow = 0.8
 func isDoubtful(name string) bool {
 	words := trimArticles(lex(name))
 	return len(words) > 3 || slices.ContainsFunc(words, func(w word) bool {
-		return w.kind != plainWord || w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything") ||
+		return w.kind != plainWord ||
+			w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything") ||
 			len(words) > 1 && isOnlyVerb(w.fold)
 	})
 }

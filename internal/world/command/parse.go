@@ -106,7 +106,10 @@ const minConfidence = 0.5
 // a place is up to the caller. Text beyond MaxLength characters is ignored.
 func Parse(text string) Parsed {
 	text = markup.Clip(text, MaxLength)
-	p := parser{out: Parsed{RawText: text, Intents: make([]Intent, 0, 2), Ambiguities: []Ambiguity{}, ParseVersion: Version}, at: -1}
+	p := parser{
+		out: Parsed{RawText: text, Intents: make([]Intent, 0, 2), Ambiguities: []Ambiguity{}, ParseVersion: Version},
+		at:  -1,
+	}
 	p.run(lex(text))
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
 		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)

@@ -97,7 +97,12 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 }
 
 // readPlayerCommand reads a command of a player: about its quests, or by the grammar.
-func (h *Host) readPlayerCommand(ctx context.Context, g access.Grant, player canon.CardID, text string) (command.Parsed, error) {
+func (h *Host) readPlayerCommand(
+	ctx context.Context,
+	g access.Grant,
+	player canon.CardID,
+	text string,
+) (command.Parsed, error) {
 	i, ok, err := h.questIntent(ctx, g, player, text)
 	if err != nil || !ok {
 		return h.readCommand(ctx, g.World(), text), err

@@ -152,7 +152,10 @@ func (f *follower) stream(ctx context.Context, yield func(op.Message, error) boo
 // readBatch reads the next events and returns messages for those that are relevant to the player.
 func (f *follower) readBatch(ctx context.Context) (out []op.Message, full bool, err error) {
 	err = f.host.canon.Read(ctx, f.grant, func(snap *canon.Snapshot) error {
-		events, _, err := snap.Events(ctx, canon.EventQuery{After: f.from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
+		events, _, err := snap.Events(
+			ctx,
+			canon.EventQuery{After: f.from, Oldest: true, Page: canon.Page{Limit: streamBatch}},
+		)
 		if err != nil || len(events) == 0 {
 			return err
 		}

@@ -71,7 +71,10 @@ func (a proposedAct) findIssues() []proposal.Issue {
 		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: "contains no act; send the answer of parse-command"}}
 	case n > 1:
 		return []proposal.Issue{{Field: "actionEnvelope.intents",
-			Error: fmt.Sprintf("contains %d acts; propose them one by one in their order, since each depends on the result of the one before", n)}}
+			Error: fmt.Sprintf(
+				"contains %d acts; propose them one by one in their order, since each depends on the result of the one before",
+				n,
+			)}}
 	}
 	return nil
 }
