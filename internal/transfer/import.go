@@ -1,12 +1,12 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"time"
 	"unicode"
@@ -210,14 +210,8 @@ func (d *deps) carryOut(ctx context.Context, c *op.Call, in idIn) (importOut, er
 		return importOut{}, err
 	}
 	if j.Kind != checkKind || j.State != job.Completed {
-		return importOut{}, fault.New(
-			fault.Rule,
-			"only a check that is complete can be carried out; make one with check_import",
-		).
-			With(
-				"field",
-				"id",
-			)
+		return importOut{}, fault.New(fault.Rule,
+			"only a check that is complete can be carried out; make one with check_import").With("field", "id")
 	}
 	checked, err := decodeOutcome(j)
 	if err != nil {
@@ -249,5 +243,5 @@ func (d *deps) importChecked(ctx context.Context, g access.Grant, checked outcom
 func sameOutcome(a, b outcome) bool {
 	x, err := json.Marshal(a)
 	y, other := json.Marshal(b)
-	return err == nil && other == nil && reflect.DeepEqual(x, y)
+	return err == nil && other == nil && bytes.Equal(x, y)
 }
