@@ -150,7 +150,7 @@ type studioRunCmd struct {
 	studioCommon
 	File   string `arg:"" help:"Plan file, or the id of a stored plan." placeholder:"FILE"`
 	DryRun bool   `help:"Try the plan without changing anything."`
-	Yes    bool   `help:"Confirm that the plan may destroy objects."`
+	Yes    bool   `help:"Confirm that the plan may replace scenes and overwrite files."`
 	JSON   bool   `help:"Print the envelope as JSON."`
 }
 
@@ -221,6 +221,9 @@ func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error
 		fmt.Fprintf(out, "Dry run: %d names would be added, %d removed; the target was not changed (%s).\n",
 			len(v.Diff.Added),
 			len(v.Diff.Removed), clipHash(v.Diff.After))
+		for _, c := range v.Diff.Parts {
+			fmt.Fprintf(out, "  %-8s %s\n", c.Did, cmp.Or(c.Path, "the scene itself"))
+		}
 		return nil
 	}
 	fmt.Fprintln(out, "run", v.RunID)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/studio/spec"
 )
 
 type raw = json.RawMessage
@@ -92,6 +93,12 @@ type Txn interface {
 	Commit(ctx context.Context, run string) error
 	// Rollback restores the state from before the transaction.
 	Rollback(ctx context.Context) error
+}
+
+// SceneHolder is a Txn whose target records the scenes that were built in it.
+type SceneHolder interface {
+	// Scenes returns the scenes that the target holds, oldest first.
+	Scenes(ctx context.Context) ([]*spec.Scene, error)
 }
 
 // Work is one call of a tool as passed to an adapter.

@@ -137,7 +137,9 @@ func (b *book) addRun(run Run, level access.Level, seq canon.Seq) {
 			b.undone[run.Undoes] = run.ID.String()
 		}
 	}
-	b.asked[run.Actor+"\x00"+run.RequestID] = run.ID
+	if run.Error == nil || run.Error.Code != Confirmation { // the request is repeated with confirm
+		b.asked[run.Actor+"\x00"+run.RequestID] = run.ID
+	}
 	for i := range run.Steps {
 		run.Steps[i].Input, run.Steps[i].Result = nil, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/blob"
+	"loregate/internal/studio/spec"
 )
 
 // Protocol is the version of the envelope. A request of another major version is refused.
@@ -63,6 +64,8 @@ type Diff struct {
 	After   string   `json:"digest_after" jsonschema:"Hash after the dry run: the same as before."`
 	Added   []string `json:"added" jsonschema:"Names that would be added, the first hundred."`
 	Removed []string `json:"removed" jsonschema:"Names that would be removed, the first hundred."`
+	// Parts compares a scene with the one that replaces it.
+	Parts []spec.Change `json:"parts,omitzero" jsonschema:"Parts that would differ if a scene is replaced, the first hundred."`
 }
 
 // Run is one execution of a tool or of a plan. Its record never changes.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"loregate/internal/studio"
+	"loregate/internal/studio/spec"
 )
 
 // paper is an adapter whose scenes are lists of names in a file. It supports everything that the
@@ -57,6 +58,8 @@ type line struct {
 	Run    string   `json:"run"`
 	Names  []string `json:"names"`
 	Undoes string   `json:"undoes,omitempty"`
+
+	Scenes []*spec.Scene `json:"scenes,omitempty"`
 }
 
 // RunIDs returns the run's id and the id of the run that it undid.
@@ -77,14 +80,16 @@ func (s *sheet) Begin(ctx context.Context, known func(string) bool) (studio.Txn,
 	if err := s.past.Load(known); err != nil {
 		return nil, err
 	}
-	return &pencil{sheet: s, info: info, names: s.present()}, nil
+	names, scenes := s.present()
+	return &pencil{sheet: s, info: info, names: names, scenes: scenes}, nil
 }
 
-func (s *sheet) present() []string {
+func (s *sheet) present() ([]string, []*spec.Scene) {
 	if force := s.past.Active(); len(force) > 0 {
-		return slices.Clone(force[len(force)-1].Names)
+		last := force[len(force)-1]
+		return slices.Clone(last.Names), slices.Clone(last.Scenes)
 	}
-	return nil
+	return nil, nil
 }
 
 func (s *sheet) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
@@ -99,6 +104,8 @@ type pencil struct {
 	info  studio.TargetInfo
 	names []string
 	undid string
+
+	scenes []*spec.Scene
 }
 
 func (p *pencil) Info() studio.TargetInfo { return p.info }
@@ -111,6 +118,8 @@ func (p *pencil) Digest(context.Context) (string, error) {
 }
 
 func (p *pencil) Names(context.Context) ([]string, error) { return slices.Clone(p.names), nil }
+
+func (p *pencil) Scenes(context.Context) ([]*spec.Scene, error) { return slices.Clone(p.scenes), nil }
 
 func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 	a := p.paper
@@ -138,7 +147,21 @@ func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 	w.Progress(1, 2, "drawing")
 	switch w.Tool {
 	case "generate_scene":
+		in, err := studio.Read[studio.SceneIn](w)
+		if err != nil {
+			return nil, err
+		}
+		if in.Replace {
+			p.names, p.scenes = nil, nil
+		}
 		name := "scene"
+		if in.Spec != "" {
+			s, err := w.Scene(ctx, in.Spec)
+			if err != nil {
+				return nil, err
+			}
+			name, p.scenes = s.Name, append(p.scenes, s)
+		}
 		if w.Card != nil {
 			name = w.Card.Name + ": " + w.Card.Text
 		}
@@ -175,19 +198,20 @@ func (p *pencil) Undo(_ context.Context, run string) error {
 	if there, err := p.past.Undo(run, p.at.Name); err != nil || !there {
 		return err
 	}
-	p.undid, p.names = run, p.present()
+	p.undid = run
+	p.names, p.scenes = p.present()
 	return nil
 }
 
 func (p *pencil) Commit(_ context.Context, run string) error {
-	if p.undid == "" && slices.Equal(p.names, p.present()) {
+	if names, _ := p.present(); p.undid == "" && slices.Equal(p.names, names) {
 		return nil
 	}
-	return p.past.Append(line{Run: run, Names: p.names, Undoes: p.undid})
+	return p.past.Append(line{Run: run, Names: p.names, Undoes: p.undid, Scenes: p.scenes})
 }
 
 func (p *pencil) Rollback(context.Context) error {
 	p.past.IncludeAll()
-	p.names = p.present()
+	p.names, p.scenes = p.present()
 	return nil
 }

@@ -172,7 +172,7 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	}
 	if said.Replace {
 		with["replace"] = true
-		d.addAssumption("the scene is replaced; undo_run restores the old one")
+		d.addAssumption("the scene is replaced, which needs confirm; undo_run restores the old one")
 	}
 	if card == "" && a.Words == "" && len(d.Questions) == 0 {
 		d.addQuestion(question{topic: topicDescription, text: "What should be built? Name a place, or describe it."})

@@ -315,11 +315,9 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	var names []string
-	if x.run.dry {
-		if names, err = txn.Names(ctx); err != nil {
-			return err
-		}
+	was, err := x.checkReplaced(ctx, c, txn)
+	if err != nil {
+		return err
 	}
 	x.run.Steps = append(x.run.Steps, Step{Tool: c.tool.Name, Version: c.tool.Version, Target: txn.Info(), Input: input,
 		Before: before, From: len(x.run.Artifacts), Made: []string{}})
@@ -337,7 +335,7 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 		return Fail(ExecFailed, "%s changed its target, although it only reads; its result was discarded", c.tool.Name)
 	}
 	if x.run.dry {
-		return x.fillDiff(ctx, txn, st, names)
+		return x.fillDiff(ctx, txn, st, was)
 	}
 	return x.checkArtifacts(ctx, st)
 }
@@ -427,11 +425,12 @@ func (x *executor) checkArtifacts(ctx context.Context, st *Step) error {
 }
 
 // fillDiff fills in a dry run's diff.
-func (x *executor) fillDiff(ctx context.Context, txn Txn, st *Step, before []string) error {
+func (x *executor) fillDiff(ctx context.Context, txn Txn, st *Step, was content) error {
 	after, err := txn.Names(ctx)
 	if err != nil {
 		return err
 	}
+	before := was.names
 	if x.run.diff == nil {
 		x.run.diff = &Diff{Before: st.Before, Added: []string{}, Removed: []string{}}
 	}
@@ -440,7 +439,13 @@ func (x *executor) fillDiff(ctx context.Context, txn Txn, st *Step, before []str
 	d.Added = append(d.Added, subtractNames(after, before)...)
 	d.Removed = append(d.Removed, subtractNames(before, after)...)
 	d.Added, d.Removed = d.Added[:min(len(d.Added), 100)], d.Removed[:min(len(d.Removed), 100)]
-	return nil
+	if len(was.scenes) == 0 {
+		return nil
+	}
+	parts, err := diffReplaced(ctx, txn, was.scenes)
+	d.Parts = append(d.Parts, parts...)
+	d.Parts = d.Parts[:min(len(d.Parts), 100)]
+	return err
 }
 
 // subtractNames returns the names in a that are not in b.

@@ -52,7 +52,7 @@ type planRunIn struct {
 	Plan      string `json:"plan_id,omitzero" maxlen:"60" jsonschema:"Id of a plan from plan_create. Required unless plan is given."`
 	Given     *Plan  `json:"plan,omitzero" jsonschema:"The plan to execute."`
 	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Try every call on the target and leave the target unchanged. Calls that need files of earlier steps cannot be tried and are left out, with a warning."`
-	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that the plan may overwrite existing content."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that the plan may overwrite existing content and replace scenes."`
 	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same text with the same plan returns the first run."`
 }
 

@@ -32,7 +32,7 @@ type common struct {
 	Timeout   int    `json:"timeout_s,omitzero" default:"300" min:"1" max:"3600" jsonschema:"Seconds after which the run is stopped and its target left unchanged."`
 	Protocol  string `json:"protocol_version,omitzero" pattern:"^[0-9]+\\.[0-9]+\\.[0-9]+$" jsonschema:"Version of the envelope that you use; another major version is refused."`
 	Audience  string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Lowest role that may see the run; cards are read with its rights. Players can see a run for user."`
-	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that existing content may be overwritten."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that existing content may be overwritten or replaced."`
 }
 
 func (c common) commonFields() common { return c }
@@ -46,7 +46,7 @@ type (
 		Card        string `json:"card,omitzero" maxlen:"255" jsonschema:"A Location card of the canon to build: by name, codename as :codename, or id as ~id."`
 		Spec        string `json:"spec,omitzero" maxlen:"80" jsonschema:"Id of a scene from scene_spec or scene_edit, to build exactly that; description and style are not used."`
 		Style       string `json:"style,omitzero" enum:"day,dusk,night,overcast" jsonschema:"The light; default from the words, otherwise day."`
-		Replace     bool   `json:"replace,omitzero" jsonschema:"Start with an empty scene. undo_run restores the old one."`
+		Replace     bool   `json:"replace,omitzero" jsonschema:"Start with an empty scene. If the target has one, that needs confirm; dry_run lists the parts that change, and undo_run restores the old scene."`
 	}
 	// SceneOut is a scene that was built.
 	SceneOut struct {
@@ -248,7 +248,7 @@ func neverDestroys(raw) bool { return false }
 
 // tools lists all tools in the order in which they are shown.
 var tools = append([]Tool{
-	{Name: "generate_scene", Version: "2.0.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
+	{Name: "generate_scene", Version: "2.1.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
 		Asked: []string{
 			"model a place in 3D", "build a tavern with barrels", "construct a house, harbour or square",
 			"make a three-dimensional set", "stand a place up in 3D now", "build a place in three dimensions",

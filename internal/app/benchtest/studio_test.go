@@ -100,7 +100,7 @@ func (m medians) addTimes(name string, call func() time.Duration) {
 
 // crowdedScene describes a place of some 300 objects.
 var crowdedScene = map[string]any{"description": "a clearing in a wood with sixty stumps and two hundred barrels",
-	"seed": 3, "replace": true}
+	"seed": 3, "replace": true, "confirm": true}
 
 // BenchmarkStudio measures the cost of the studio without its programs, and with them.
 func BenchmarkStudio(b *testing.B) {

@@ -71,7 +71,7 @@ func (g *mcpClient) renderScene(document string, width, samples int, camera stri
 	if checked["ok"] != true {
 		g.t.Errorf("%v: %v", put["name"], checked["findings"])
 	}
-	must("generate_scene", map[string]any{"spec": put["spec"], "replace": true, "timeout_s": 600})
+	must("generate_scene", map[string]any{"spec": put["spec"], "replace": true, "confirm": true, "timeout_s": 600})
 	view := map[string]any{"width": width, "height": width * 9 / 16, "samples": samples, "timeout_s": 3000}
 	if camera != "" {
 		view["camera"] = put["name"].(string) + " camera." + camera

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"image/png"
 	"log/slog"
 	"net/http"
@@ -244,6 +245,16 @@ func TestDesignAndBuildScene(t *testing.T) {
 	_, made := g.call("generate_scene", map[string]any{"spec": edited["spec"], "replace": true})
 	if made["status"] != "ok" || made["result"].(map[string]any)["scene_id"] != "keep" {
 		t.Fatalf("generate_scene: %v", made)
+	}
+	anew := map[string]any{"spec": put["spec"], "replace": true}
+	if res, _ := g.call("generate_scene", anew); !res.IsError || !strings.Contains(text(res), "confirm: blender already") {
+		t.Errorf("a scene was replaced without confirm: %s", text(res))
+	}
+	anew["dry_run"] = true
+	_, would := g.call("generate_scene", anew)
+	if diff := would["diff"].(map[string]any); !strings.HasPrefix(fmt.Sprint(diff["parts"]),
+		"[map[did:changed from:map[at:[7 -3") || diff["digest_after"] != diff["digest_before"] {
+		t.Errorf("the diff of the parts: %v", diff)
 	}
 	listed := result("list_objects", map[string]any{"target": "blender", "prefix": "keep keep."})
 	if n := listed["total"].(float64); n < 5 {

@@ -81,6 +81,11 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn)
 	if err != nil {
 		return nil, err
 	}
+	sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(built.source))
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the scene cannot be stored").Because(err)
+	}
+	x.built = append(x.built, sum)
 	after, err := x.countScene(ctx)
 	if err != nil {
 		return nil, err
@@ -97,6 +102,7 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn)
 // operations are those that build a scene, with what is known of it before it is built.
 type operations struct {
 	list     []raw
+	source   []byte // the scene itself
 	out      studio.SceneOut
 	warnings []string
 }
@@ -121,6 +127,9 @@ func (x *txn) planScene(ctx context.Context, w *studio.Work, in studio.SceneIn) 
 		return nil, err
 	}
 	built.out.SceneID, built.out.Features, built.warnings = m.Name, m.Features(), m.Warnings
+	if built.source, err = s.Encode(); err != nil {
+		return nil, err
+	}
 	built.list, err = m.Script(&painter{ctx, x.at.Files, x.adapter})
 	return built, err
 }

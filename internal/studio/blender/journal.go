@@ -13,10 +13,11 @@ import (
 
 // entry is the change that one run made to a scene.
 type entry struct {
-	Run    string `json:"run"`
-	Reset  bool   `json:"reset,omitempty"` // the run emptied the scene first
-	Ops    []raw  `json:"ops,omitempty"`
-	Undoes string `json:"undoes,omitempty"`
+	Run    string   `json:"run"`
+	Reset  bool     `json:"reset,omitempty"` // the run emptied the scene first
+	Ops    []raw    `json:"ops,omitempty"`
+	Undoes string   `json:"undoes,omitempty"`
+	Scenes []string `json:"scenes,omitempty"` // hashes of the scenes that the run built
 }
 
 // RunIDs returns the run's id and the id of the run that it undid.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"loregate/internal/studio"
+	"loregate/internal/studio/spec"
 )
 
 type raw = json.RawMessage
@@ -209,6 +210,7 @@ type txn struct {
 	reset bool
 	ops   []raw
 	undid string
+	built []string // hashes of the scenes that this transaction built
 }
 
 func (x *txn) Info() studio.TargetInfo { return x.info }
@@ -219,6 +221,41 @@ func (x *txn) Runs() []string {
 		return nil
 	}
 	return x.journal.Runs()
+}
+
+// Scenes returns the scenes that were built in the target.
+func (x *txn) Scenes(context.Context) ([]*spec.Scene, error) {
+	var sums []string
+	for _, e := range x.journal.Active() {
+		if e.Reset {
+			sums = nil
+		}
+		sums = append(sums, e.Scenes...)
+	}
+	if x.reset {
+		sums = nil
+	}
+	var list []*spec.Scene
+	for _, sum := range append(sums, x.built...) {
+		var s *spec.Scene
+		file, err := x.at.Files.Path(sum)
+		if err == nil {
+			s, err = readScene(file)
+		}
+		if err != nil {
+			return nil, studio.Fail(studio.IOFailed, "a scene of %s cannot be read", x.at.Name).Because(err)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func readScene(file string) (*spec.Scene, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Decode(b)
 }
 
 // queryScene does one read-only operation and decodes its result.
@@ -262,7 +299,7 @@ func (x *txn) Names(ctx context.Context) ([]string, error) {
 // clearScene empties the scene.
 func (x *txn) clearScene(ctx context.Context) error {
 	_, err := x.sendOps(ctx, []raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, nil)
-	x.reset, x.ops, x.sessionState = true, nil, ""
+	x.reset, x.ops, x.built, x.sessionState = true, nil, nil, ""
 	return err
 }
 
@@ -324,7 +361,7 @@ func (x *txn) Commit(ctx context.Context, run string) error {
 	if x.undid == "" && !x.reset && len(x.ops) == 0 {
 		return nil
 	}
-	if err := x.journal.Append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid}); err != nil {
+	if err := x.journal.Append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid, Scenes: x.built}); err != nil {
 		return studio.Fail(studio.IOFailed, "the scene's journal cannot be written").Because(err)
 	}
 	if _, err := x.session.doOps(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
@@ -365,7 +402,7 @@ func (x *txn) Rollback(ctx context.Context) error {
 		}
 		x.sessionState = ""
 	}
-	x.ops, x.reset, x.undid = nil, false, ""
+	x.ops, x.built, x.reset, x.undid = nil, nil, false, ""
 	if x.session == nil || !x.session.isAlive() {
 		x.dropSession()
 	}

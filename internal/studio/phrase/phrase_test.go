@@ -73,6 +73,8 @@ func TestParse(t *testing.T) {
 		{"1) add a cone at 0,0,0 2) render", "add_object[location:[0 0 0] object_type:cone]; render_preview[]"},
 		{"I want Roof to be painted with metal", "generate_texture[object_name:Roof texture_type:metal]"},
 		{"give the guard a sword", "ask task"},
+		{"rebuild a mill and render it", "generate_scene[] a mill; render_preview[]; replace"},
+		{"build a mill anew", "generate_scene[] a mill; replace"},
 		{"clear away the present scene and build a mill", "generate_scene[] a mill; replace"},
 		{"a mill, but do not actually change anything", "generate_scene[] a mill; dry"},
 		{"export it to gltf. Leave the textures out.", "export_asset[format:gltf include_textures:false]"},

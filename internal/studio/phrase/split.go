@@ -13,6 +13,7 @@ type clause struct {
 // removeModes takes the phrases that hold for the whole request out of the tokens.
 func (r *Reading) removeModes(in []token) (out []token) {
 	for i, t := range in {
+		r.Replace = r.Replace || t.has("renew")
 		switch {
 		case t.is["dry"] == "_":
 			r.DryRun = true
