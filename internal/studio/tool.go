@@ -295,7 +295,7 @@ var tools = append([]Tool{
 		Doc: "Scatter instances of one asset over an area, apart from one another, from a density and a seed.",
 		Examples: []Example{{"Barrels around a yard",
 			`{"asset": "dry_anchor", "density": 0.01, "area": [-40, -40, 40, 40], "budget_max_instances": 50, "seed": 2}`}}},
-	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: hasOverwrite,
+	{Name: "export_asset", Version: "1.1.0", Title: "Export", Files: true, Destroys: hasOverwrite,
 		Asked: []string{
 			"save the model as a file", "write out glb, obj or fbx", "hand the model to another program",
 			"download the model", "write the model to disk", "I need it as glb", "file for another 3D program",

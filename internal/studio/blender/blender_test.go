@@ -373,7 +373,7 @@ func TestExportsAreDeterministic(t *testing.T) {
 	}
 }
 
-// Places of every kind, with their textures, lights and glass, export to valid glTF.
+// Places of every kind, with their textures, lights, cameras and glass, export to valid glTF without a warning.
 func TestExportsConform(t *testing.T) {
 	s := newShop(t)
 	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff",
@@ -395,14 +395,24 @@ func TestExportsConform(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "scene.glb")
 		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{},
 			"textures": true})
-		if _, err := x.sendOps(t.Context(), append(slices.Clone(ops), export), nil); err != nil {
+		if _, err := x.sendOps(t.Context(), ops, nil); err != nil {
 			t.Fatalf("%s: %v", words, err)
+		}
+		before := s.digest(x)
+		if _, err := x.sendOps(t.Context(), []raw{export}, nil); err != nil {
+			t.Fatalf("%s: %v", words, err)
+		}
+		if s.digest(x) != before {
+			t.Errorf("%s: the export changed the scene", words)
 		}
 		glb, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		gltftest.Check(t, words, glb)
+		if !bytes.Contains(glb, []byte(`"KHR_lights_punctual":{"light":0}`)) || !bytes.Contains(glb, []byte(`"camera":1`)) {
+			t.Errorf("%s: the file lacks the light or the cameras", words)
+		}
 		if err := x.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 
+import bmesh
 import bpy
 import numpy as np
 
@@ -604,6 +605,42 @@ def select(names):
         o.select_set(not names or o.name in names)
 
 
+class SplitFaces:
+    """Shows triangles in place of faces with more than four corners while a file is written: Blender
+    computes tangents for triangles and quads only."""
+
+    def __enter__(self):
+        users, self.swapped = {}, []
+        for thing in bpy.data.objects:
+            if thing.type == "MESH":
+                users.setdefault(thing.data.name, []).append(thing)
+        for name in sorted(users):
+            mesh = bpy.data.meshes[name]
+            sizes = np.zeros(len(mesh.polygons), "i4")
+            mesh.polygons.foreach_get("loop_total", sizes)
+            if not (sizes > 4).any():
+                continue
+            copy = mesh.copy()
+            self.swapped.append((name, mesh, copy, users[name]))
+            shape = bmesh.new()
+            shape.from_mesh(mesh)
+            bmesh.ops.triangulate(shape, faces=[f for f in shape.faces if len(f.verts) > 4])
+            shape.to_mesh(copy)
+            shape.free()
+            mesh.name = "~%d" % len(self.swapped)
+            copy.name = name
+            for thing in users[name]:
+                thing.data = copy
+
+    def __exit__(self, *_):
+        for name, mesh, copy, things in self.swapped:
+            for thing in things:
+                thing.data = mesh
+        bpy.data.batch_remove([copy for _, _, copy, _ in self.swapped])
+        for name, mesh, _, _ in self.swapped:
+            mesh.name = name
+
+
 def op_export(session, format, file, names=(), textures=True):
     names = names or ()
     for name in names:
@@ -611,10 +648,11 @@ def op_export(session, format, file, names=(), textures=True):
     bpy.context.view_layer.update()
     select(set(names))
     if format in ("glb", "gltf"):
-        bpy.ops.export_scene.gltf(
-            filepath=file, export_format="GLB" if format == "glb" else "GLTF_SEPARATE", use_selection=True,
-            export_yup=True, export_apply=False, export_cameras=False, export_lights=False, export_extras=False,
-            export_animations=False, export_image_format="AUTO" if textures else "NONE")
+        with SplitFaces():
+            bpy.ops.export_scene.gltf(
+                filepath=file, export_format="GLB" if format == "glb" else "GLTF_SEPARATE", use_selection=True,
+                export_yup=True, export_apply=False, export_tangents=True, export_cameras=True, export_lights=True,
+                export_extras=False, export_animations=False, export_image_format="AUTO" if textures else "NONE")
     elif format == "obj":
         bpy.ops.wm.obj_export(filepath=file, export_selected_objects=True, export_materials=True, path_mode="STRIP",
                               forward_axis="NEGATIVE_Z", up_axis="Y")
