@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"io"
 
+	"loregate/internal/access"
+	"loregate/internal/agent"
 	"loregate/internal/app"
 )
 
 type agentCmd struct {
 	Ambience agentAmbienceCmd `cmd:"" help:"Propose an ambient layer for a place that has none."`
+	Quest    agentQuestCmd    `cmd:"" help:"Draft quests, have a committee judge them, and propose the best one."`
 }
 
 type agentAmbienceCmd struct {
@@ -21,6 +24,32 @@ type agentAmbienceCmd struct {
 func (c agentAmbienceCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.withApp(ctx, func(a *app.App) error {
 		done, err := a.KeepAmbience(ctx, c.World, c.Location)
+		if err != nil {
+			return err
+		}
+		raw, err := json.Marshal(done)
+		if err != nil {
+			return err
+		}
+		return printJSON(out, raw)
+	})
+}
+
+type agentQuestCmd struct {
+	common
+	Location  string `help:"Place of the giver, by name or id. Default: the place where players begin." placeholder:"PLACE"`
+	Committee int    `help:"Number of drafts, 1 to 5." default:"3"`
+	Seed      uint64 `help:"Seed of the choices. The same seed in the same world gives the same drafts."`
+	Role      string `help:"Role whose view the drafts are made from: user or gm. A quest from a GM's view may show hidden canon to those who decide." enum:"user,gm" default:"user"`
+	Reward    string `help:"Reward, such as 2 and the name of a coin. Default: words of thanks." placeholder:"REWARD"`
+	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+}
+
+func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		role, _ := access.ParseRole(c.Role) // the flag allows only roles
+		done, err := a.ProposeQuest(ctx, c.World, role, agent.QuestWish{Location: c.Location, Drafts: c.Committee, Seed: c.Seed,
+			Reward: c.Reward})
 		if err != nil {
 			return err
 		}

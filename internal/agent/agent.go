@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
+	"loregate/internal/proposal"
 	"loregate/internal/safety"
 	"loregate/internal/usage"
 )
@@ -55,6 +56,10 @@ type Config struct {
 	Answers                   Provider
 	AskIntents, AskModeration bool
 	AskPlaces                 bool // it drafts places, in place of the composer
+	AskQuests                 bool // it drafts quests, in place of the grammar of arcs
+	// Assess judges the payload of a quest that is not proposed, with the rights of the caller. Required by ProposeQuest.
+	Assess func(ctx context.Context, c access.Caller, w access.WorldID, correlation string,
+		payload json.RawMessage) ([]proposal.Assessment, error)
 	// Trial: the model must pass a trial before its answers to such questions are used.
 	Trial bool
 	Usage *usage.Recorder
@@ -89,7 +94,7 @@ func New(c Config) (*Agents, error) {
 		c.Policy = p
 	}
 	if c.Answers == nil {
-		c.AskIntents, c.AskModeration, c.AskPlaces = false, false, false
+		c.AskIntents, c.AskModeration, c.AskPlaces, c.AskQuests = false, false, false, false
 	}
 	if c.Now == nil {
 		c.Now = time.Now

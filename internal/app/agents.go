@@ -57,7 +57,7 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 // openAgents creates the agents. They call operations through op, like any client.
 func (a *App) openAgents() (err error) {
 	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile,
-		Now: a.now, Logger: a.logger}
+		Assess: a.assessQuest, Now: a.now, Logger: a.logger}
 	a.useModel(&c)
 	a.Agents, err = agent.New(c)
 	if err != nil {
@@ -115,21 +115,45 @@ func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (age
 	if err != nil {
 		return agent.Ambience{}, err
 	}
-	if location, err = a.placeNamed(ctx, w, location); err != nil {
+	if location, err = a.placeNamed(ctx, w, Local(access.RoleUser), location); err != nil {
 		return agent.Ambience{}, err
 	}
 	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
 }
 
-// placeNamed returns the id of the card that a user sees under a name. A name of no card is
+// assessQuest judges the payload of a quest that is not proposed.
+func (a *App) assessQuest(ctx context.Context, c access.Caller, w access.WorldID, correlation string,
+	payload json.RawMessage) (list []proposal.Assessment, err error) {
+	r := access.Request{Operation: "assess_quest", World: w, MinRole: access.RoleUser, Correlation: correlation}
+	err = runAdmitted(ctx, a.Guard, c, r, func(g access.Grant) (err error) {
+		list, err = a.Proposals.Assess(ctx, g, "quest", payload)
+		return err
+	})
+	return list, err
+}
+
+// ProposeQuest has the planner and its committee propose a quest, with the rights and the view of a role.
+func (a *App) ProposeQuest(ctx context.Context, worldName string, role access.Role,
+	wish agent.QuestWish) (agent.Committee, error) {
+	w, err := a.resolveWorld(ctx, worldName)
+	if err != nil {
+		return agent.Committee{}, err
+	}
+	if wish.Location, err = a.placeNamed(ctx, w, Local(role), wish.Location); err != nil {
+		return agent.Committee{}, err
+	}
+	return a.Agents.ProposeQuest(ctx, Local(role), w, wish, uuid.NewString())
+}
+
+// placeNamed returns the id of the card that a caller sees under a name. A name of no card is
 // returned unchanged, because it may be an id.
-func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (string, error) {
+func (a *App) placeNamed(ctx context.Context, w access.WorldID, c access.Caller, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
 	err := a.WithGrant(
 		ctx,
-		Local(access.RoleUser),
+		c,
 		access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
 		func(g access.Grant) error {
 			return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {

@@ -192,6 +192,17 @@ type Provenance struct {
 	ContextRefs     []string       `json:"contextRefs,omitzero" maxitems:"6" maxlen:"2048" jsonschema:"The contextRef of every context answer that was used, in order."`
 	ContextHash     string         `json:"contextHash,omitzero" maxlen:"64" jsonschema:"SHA-256, in hexadecimal, of the JSON array of those answers in the canonical form of RFC 8785. Not needed, since the server computes it. If you send it, it is checked."`
 	Parameters      map[string]any `json:"parameters,omitzero" jsonschema:"Values of the template's variables, except context, which is the array."`
+	Opinions        []DraftOpinion `json:"opinions,omitzero" maxitems:"10" jsonschema:"If the author chose among several drafts: its own judges' opinions on each. They decide nothing here."`
+}
+
+// DraftOpinion is the opinion of one judge of a committee on one draft, as the author of the proposal states it.
+type DraftOpinion struct {
+	Draft  int    `json:"draft" min:"1" max:"5" jsonschema:"Number of the draft."`
+	Title  string `json:"title" maxlen:"200" jsonschema:"Title of the draft."`
+	By     string `json:"by" maxlen:"64" jsonschema:"The judge, such as canonicality or safety."`
+	Passed bool   `json:"passed"`
+	Risk   int    `json:"risk,omitzero" min:"0" max:"1000" jsonschema:"Number of points that a person should check."`
+	Why    string `json:"why,omitzero" maxlen:"2000" jsonschema:"Reason of a refusal."`
 }
 
 // Common holds the members that every proposal may have beside its payload.

@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 // Vet judges a text that is no proposal, such as the narration of a committed act, by the gates for texts: schema,
@@ -15,17 +16,7 @@ func (s *Service) Vet(ctx context.Context, g access.Grant, k *Kind, payload json
 	if err := s.openCandidate(ctx, c); err != nil {
 		return nil, err
 	}
-	checkWorld := func(ctx context.Context, c *candidate) (o outcome, err error) {
-		err = s.cfg.Canon.Read(ctx, g, func(snap *canon.Snapshot) (err error) {
-			o, err = s.checkDraft(ctx, c, State{Snapshot: snap})
-			return err
-		})
-		return o, err
-	}
-	for _, gate := range s.gates(k)[:3] {
-		if gate.name == GateInvariant {
-			gate.check = checkWorld
-		}
+	for _, gate := range s.textGates(k) {
 		o, err := gate.check(ctx, c)
 		if err != nil {
 			return nil, err
@@ -35,4 +26,61 @@ func (s *Service) Vet(ctx context.Context, g access.Grant, k *Kind, payload json
 		}
 	}
 	return c.rec.Refused, nil
+}
+
+// textGates returns the gates for texts, as they judge a text that is not proposed: by the caller's view alone.
+func (s *Service) textGates(k *Kind) []gate {
+	list := s.gates(k)[:3]
+	for n := range list {
+		if list[n].name == GateInvariant {
+			list[n].check = func(ctx context.Context, c *candidate) (o outcome, err error) {
+				err = s.cfg.Canon.Read(ctx, c.grant, func(snap *canon.Snapshot) (err error) {
+					o, err = s.checkDraft(ctx, c, State{Snapshot: snap})
+					return err
+				})
+				return o, err
+			}
+		}
+	}
+	return list
+}
+
+// Assessment is the result of a gate for texts on a draft.
+type Assessment struct {
+	Gate   Gate
+	Passed bool
+	Risk   int    // number of points that a person should check
+	Why    string // of a refusal
+}
+
+// Assess judges a draft as Vet does, but by each of the gates for texts, as far as the draft can be read. All that an
+// assessment tells is in the caller's view.
+func (s *Service) Assess(ctx context.Context, g access.Grant, kind string, payload json.RawMessage) (list []Assessment,
+	err error) {
+	k := s.kinds[kind]
+	if k == nil {
+		return nil, fault.New(fault.Internal, "there is no kind of proposal %q", kind)
+	}
+	c := s.newCandidate(g, k, Submission{Kind: k.Name, Payload: payload})
+	if err := s.openCandidate(ctx, c); err != nil {
+		return nil, err
+	}
+	for _, gate := range s.textGates(k) {
+		o, err := gate.check(ctx, c)
+		if err != nil {
+			return list, err
+		}
+		a := Assessment{Gate: gate.name, Passed: o.refused == nil, Risk: len(o.flags)}
+		if gate.name == GateInvariant && (c.finding.Review != "" || c.finding.Doubt != nil) {
+			a.Risk++
+		}
+		if o.refused != nil {
+			a.Why = o.refused.Message
+		}
+		list = append(list, a)
+		if gate.name == GateSchema && o.refused != nil {
+			break
+		}
+	}
+	return list, nil
 }
