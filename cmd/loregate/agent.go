@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
 
 	"loregate/internal/access"
 	"loregate/internal/agent"
@@ -12,6 +13,8 @@ import (
 
 type agentCmd struct {
 	Ambience agentAmbienceCmd `cmd:"" help:"Propose an ambient layer for a place that has none."`
+	List     agentListCmd     `cmd:"" help:"List the agents: what triggers them, their models and budgets, and whether they are on."`
+	Explain  agentExplainCmd  `cmd:"" help:"Print the trace of a run: its calls, its proposals with their verdicts, and the costs meanwhile."`
 	Quest    agentQuestCmd    `cmd:"" help:"Draft quests, have a committee judge them, and propose the best one."`
 }
 
@@ -54,6 +57,43 @@ func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		raw, err := json.Marshal(done)
+		if err != nil {
+			return err
+		}
+		return printJSON(out, raw)
+	})
+}
+
+type agentListCmd struct {
+	common
+	listing
+}
+
+var agentTable = table[app.AgentRole]{"AGENT ON MODEL TOKENS/HOUR TOKENS/DAY READS TRIGGER", func(r app.AgentRole) []string {
+	on := "off"
+	if r.On {
+		on = "on"
+	}
+	return []string{r.Name, on, r.Model, strconv.Itoa(r.Hour), strconv.Itoa(r.Day), strconv.Itoa(r.Calls), r.Trigger}
+}}
+
+func (c agentListCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error { return agentTable.print(out, c.listing, a.AgentRoles()) })
+}
+
+type agentExplainCmd struct {
+	common
+	RunID string `arg:"" name:"run" help:"Run, as agent quest printed it."`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+}
+
+func (c agentExplainCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		trace, err := a.ExplainRun(ctx, c.World, c.RunID)
+		if err != nil {
+			return err
+		}
+		raw, err := json.Marshal(trace)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 
 // Limits of a task.
 const (
-	maxToolCalls = 6 // reads of the world
+	MaxToolCalls = 6 // reads of the world
 	maxRetries   = 2 // after a draft was refused
 )
 
@@ -50,11 +50,11 @@ type task struct {
 }
 
 // errTooManyCalls ends a task that reads more often than allowed.
-var errTooManyCalls = fault.New(fault.RateLimited, "the task reads more than %d times", maxToolCalls)
+var errTooManyCalls = fault.New(fault.RateLimited, "the task reads more than %d times", MaxToolCalls)
 
 // readContext calls a context tool and keeps its answer and contextRef for the provenance.
 func (t *task) readContext(ctx context.Context, tool string, input any, out any) error {
-	if t.calls++; t.calls > maxToolCalls {
+	if t.calls++; t.calls > MaxToolCalls {
 		return errTooManyCalls
 	}
 	answer, err := t.invokeTool(ctx, tool, input)

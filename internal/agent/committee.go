@@ -244,7 +244,7 @@ type fact struct {
 }
 
 // readCast reads the cards that the arcs of a run are made of, as its caller sees them. A run reads at most
-// maxToolCalls times.
+// MaxToolCalls times.
 func (t *task) readCast(ctx context.Context, wish QuestWish) (c cast, err error) {
 	r := rand.New(rand.NewPCG(wish.Seed, castStream))
 	pick := func(list []named) (n named) {

@@ -216,6 +216,27 @@ func (s *Service) listVisible(ctx context.Context, g access.Grant,
 	return found, false, nil
 }
 
+// maxCorrelated bounds the proposals that Correlated reads.
+const maxCorrelated = 500
+
+// Correlated returns the ids of the proposals with a correlation id that the caller may see, among its latest.
+func (s *Service) Correlated(ctx context.Context, g access.Grant, correlation string) (ids []string, err error) {
+	found, _, err := s.listVisible(ctx, g, listIn{Limit: maxCorrelated})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range found {
+		e, err := s.readRecord(ctx, g, s.ledgerOf(g.World()), l.seq)
+		if err != nil {
+			return nil, err
+		}
+		if e.judged.Correlation == correlation {
+			ids = append(ids, l.id.String())
+		}
+	}
+	return ids, nil
+}
+
 // listUnapplied returns accepted proposals that are not known to be in the canon, as far back as an
 // event's key is remembered.
 func (s *Service) listUnapplied(ctx context.Context, g access.Grant) ([]*ledgerEntry, error) {

@@ -198,10 +198,24 @@ func TestQuestsFromAGMsViewStayHidden(t *testing.T) {
 		t.Fatalf("%s %s %v", done.Status, done.Why, err)
 	}
 	path := "/api/proposals/" + done.Proposal.ProposalID + "?world=" + app.SampleWorld
-	for role, want := range map[access.Role]int{access.RoleUser: http.StatusNotFound, access.RoleGM: http.StatusOK} {
-		if code := h.send(http.MethodGet, path, h.keys[role], "", nil); code != want {
-			t.Errorf("a %s reads the proposal: %d; want %d", role, code, want)
-		}
+	if code := h.send(http.MethodGet, path, h.keys[access.RoleUser], "", nil); code != http.StatusNotFound {
+		t.Errorf("a user reads the proposal: %d", code)
+	}
+	var shown struct{ Status string }
+	if h.operate("get-proposal", fmt.Sprintf(`{"proposalId":%q}`, done.Proposal.ProposalID), &shown); shown.Status != done.Status {
+		t.Errorf("the operator finds it as %q", shown.Status)
+	}
+	trace, err := h.app.ExplainRun(t.Context(), app.SampleWorld, done.Run)
+	calls := map[string]int{}
+	for _, c := range trace.Calls {
+		calls[c.Operation]++
+	}
+	if err != nil || len(trace.Proposals) != 1 || calls["assess_quest"] != len(done.Drafts) || calls["propose-quest"] == 0 ||
+		calls["get-location-context"] == 0 || !strings.Contains(string(trace.Proposals[0]), `"opinions"`) {
+		t.Errorf("the trace: %v, %d proposals, %v", calls, len(trace.Proposals), err)
+	}
+	if _, err := h.app.ExplainRun(t.Context(), app.SampleWorld, "another"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another run: %v", err)
 	}
 	for _, k := range []int{0, 6} {
 		wish.Drafts = k

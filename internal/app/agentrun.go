@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/agent"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/usage"
+)
+
+// AgentRole describes an agent.
+type AgentRole struct {
+	Name    string `json:"name"`
+	Trigger string `json:"trigger"`
+	On      bool   `json:"on"`
+	Use     string `json:"use,omitempty"` // of the model, in model.uses; "" for none
+	Model   string `json:"model"`         // that writes or judges; rules if none does
+	Hour    int    `json:"tokensHour"`    // most tokens in a world and hour; 0 for no limit
+	Day     int    `json:"tokensDay"`
+	Calls   int    `json:"toolCalls,omitempty"` // most reads of a task
+}
+
+// AgentRoles returns the agents in the order of their names.
+func (a *App) AgentRoles() []AgentRole {
+	list := []AgentRole{
+		{Name: "aggregator", Trigger: "the end of a committee", On: true},
+		{Name: "ambience", Trigger: "a changed place; agent ambience", On: a.Config.Agents.Ambience, Use: useForAmbience,
+			Calls: agent.MaxToolCalls},
+		{Name: "canonicality", Trigger: "each draft", On: true, Use: useForClaims},
+		{Name: "intent", Trigger: "a command that the rules are unsure of", On: true, Use: useForCommands},
+		{Name: "narrator", Trigger: "the result of a player's act", On: true, Use: useForNarration},
+		{Name: "places", Trigger: "a move to a pending exit, if the world's setting generate allows it", On: true,
+			Use: useForPlaces, Calls: agent.MaxToolCalls},
+		{Name: "planner", Trigger: "agent quest", On: true, Use: useForQuests, Calls: agent.MaxToolCalls},
+		{Name: "safety", Trigger: "each draft", On: true, Use: useForGate},
+	}
+	for n := range list {
+		r := &list[n]
+		r.Model = "rules"
+		if r.Use != "" && a.modelFor(r.Use) {
+			r.Model, r.Hour, r.Day = a.model.Model(), a.Config.Budgets.HardHour, a.Config.Budgets.HardDay
+		}
+	}
+	return list
+}
+
+// AgentTrace is a run of an agent, as far as the records of calls, proposals and costs hold it.
+type AgentTrace struct {
+	Run       string            `json:"run"`
+	Calls     []TracedCall      `json:"calls"`     // the reads, the judgements and the proposals, oldest first
+	Proposals []json.RawMessage `json:"proposals"` // as get-proposal shows them
+	Spent     []usage.Group     `json:"spentMeanwhile"`
+}
+
+// TracedCall is a call of a run.
+type TracedCall struct {
+	At        time.Time      `json:"at"`
+	Subject   access.Subject `json:"subject"`
+	Operation string         `json:"operation"`
+	Outcome   string         `json:"outcome"`
+	Took      time.Duration  `json:"durationNs"`
+	Bytes     int            `json:"bytes"`
+}
+
+// maxTraced is the number of access records among which the calls of a run are looked for.
+const maxTraced = 100_000
+
+// ExplainRun returns the trace of a run, by its correlation id. Costs are recorded without one: those of the whole world
+// in the time of the run are counted.
+func (a *App) ExplainRun(ctx context.Context, worldName, run string) (t AgentTrace, err error) {
+	w, err := a.resolveWorld(ctx, worldName)
+	if err != nil {
+		return t, err
+	}
+	t = AgentTrace{Run: run, Calls: []TracedCall{}, Proposals: []json.RawMessage{}, Spent: []usage.Group{}}
+	if err := a.log.Flush(ctx); err != nil {
+		return t, err
+	}
+	for r, err := range a.AccessTail(ctx, access.TailOptions{Last: maxTraced}) {
+		if err != nil {
+			return t, err
+		}
+		if r.Correlation == run && r.World == w {
+			t.Calls = append(t.Calls, TracedCall{r.At, r.Subject, r.Operation, r.Outcome, r.Duration, r.Bytes})
+		}
+	}
+	if len(t.Calls) == 0 {
+		return t, fault.New(fault.NotFound, "there is no run %q in this world; give the run that agent quest printed", run)
+	}
+	if err := a.FlushUsage(ctx); err != nil {
+		return t, err
+	}
+	var ids []string
+	err = a.runAsOperator(ctx, w, "explain_run", access.Read, func(g access.Grant) (err error) {
+		last := t.Calls[len(t.Calls)-1]
+		_, t.Spent, err = a.usage.Aggregate(ctx, g, usage.Query{Since: t.Calls[0].At.UTC(),
+			Until: last.At.Add(last.Took + time.Second).UTC(), GroupBy: "purpose"})
+		if err == nil {
+			ids, err = a.Proposals.Correlated(ctx, g, run)
+		}
+		return err
+	})
+	for _, id := range ids {
+		var answer *op.Answer
+		if err == nil {
+			answer, err = a.Ops.Invoke(ctx, Operator(), op.Request{Operation: "get-proposal", World: w.String(),
+				Input: json.RawMessage(`{"proposalId":"` + id + `"}`), Transport: "cli"})
+		}
+		if err != nil {
+			return t, err
+		}
+		t.Proposals = append(t.Proposals, answer.Output)
+	}
+	return t, err
+}
