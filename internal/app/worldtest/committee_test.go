@@ -39,7 +39,9 @@ func (h *stage) operate(operation, input string, into any) {
 
 func (h *stage) nameOf(id string) string {
 	h.t.Helper()
-	var got struct{ Item struct{ Fields struct{ Name string } } }
+	var got struct {
+		Item struct{ Fields struct{ Name string } }
+	}
 	h.operate("get-canonical-fact", fmt.Sprintf(`{"factId":%q}`, id), &got)
 	return got.Item.Fields.Name
 }
