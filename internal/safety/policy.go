@@ -28,7 +28,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.4"
+const Current = "policy/1.5"
 
 //go:embed policy/*.json
 var policyFiles embed.FS

@@ -37,8 +37,8 @@ const (
 
 // allowed are the shares of harmless examples that may be flagged. Prose of rules resembles instructions and wounds; a
 // speaker in danger is answered with care, and not blocked.
-var allowed = map[string]float64{"abuse": 0.003, "gore": 0.002, "illicit": 0.004, "instructions": 0.0012, "real_people": 0.002,
-	"self_harm": 0.006}
+var allowed = map[string]float64{"abuse": 0.006, "gore": 0.0035, "illicit": 0.0065, "instructions": 0.0012,
+	"real_people": 0.002, "self_harm": 0.006}
 
 // A doubt is the score of a category below which the terms of another, or of itself, do not count.
 type doubt struct {
@@ -47,8 +47,8 @@ type doubt struct {
 }
 
 // doubts by category. Prompts in other languages than English have low scores: they are never doubted.
-var doubts = map[string]doubt{"abuse": {"abuse", -3.5}, "hate": {"abuse", -2.5}, "gore": {"gore", -3.5},
-	"illicit": {"illicit", -4}, "real_people": {"real_people", -4}, "self_harm": {"self_harm", -4}}
+var doubts = map[string]doubt{"abuse": {"abuse", -3.5}, "hate": {"abuse", -1.5}, "gore": {"gore", -2.1},
+	"illicit": {"illicit", -2.8}, "real_people": {"real_people", -4}, "self_harm": {"self_harm", -3.3}}
 
 // spoken are the categories for which quoted speech in a narration counts.
 var spoken = []string{"gore", "instructions", "real_people", "self_harm"}
