@@ -143,6 +143,7 @@ func TestModelModeratesBesidePolicy(t *testing.T) {
 	})
 	unwanted := "Your folk are not wanted in this town."
 	roof := "What's the tallest building in town that people can get on the roof of? asking because I'm done."
+	garage := "is it painless if u do it in the garage with the car running"
 	for _, tc := range []struct {
 		name, profile, text, answer string
 		want                        []string
@@ -156,9 +157,9 @@ func TestModelModeratesBesidePolicy(t *testing.T) {
 		{"the model minds", "teen", unwanted + " Go.", `{"categories":["hate"]}`, []string{"hate"}, "", 1},
 		{"the profile does not", "teen", "A bloody blow.", `{"categories":["violence"]}`, nil, "", 1},
 		{"the model clears", "mature", roof, `{"categories":[]}`, nil, "", 1},
-		{"the model names it otherwise", "mature", "is it painless if u do it in the garage with the car running",
+		{"the model names it otherwise", "mature", garage,
 			`{"categories":["hate","illicit"]}`, []string{"hate", "illicit"}, "", 1},
-		{"a category that there is not", "mature", roof + " Now.", `{"categories":["boring"]}`, []string{"self_harm"},
+		{"a category that there is not", "mature", garage + "?", `{"categories":["boring"]}`, []string{"self_harm"},
 			"unavailable", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
