@@ -27,6 +27,16 @@ func feedReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
 		}, recentChanges),
 		surface.DefineRead(d.Kit, op.Spec{
+			Name:  "audit_changes",
+			Title: "Audit the changes of cards",
+			Doc: "List who changed which card, when and by which operation, latest first, of one card or by one subject. " +
+				"Admins also get the changes of cards in the trash.",
+			MinRole: access.RoleGM, NoTool: true,
+			Route: "GET /api/mcp/audit",
+			Examples: []op.Example{{Title: "Of a card", Input: `{"card": "Rent Quay"}`},
+				{Title: "The latest", Input: `{"limit": 20}`}},
+		}, auditChanges),
+		surface.DefineRead(d.Kit, op.Spec{
 			Name: "list_trash",
 			Asked: []string{
 				"thrown away pages", "deleted articles that can come back", "in the bin", "discarded entries",
@@ -70,12 +80,38 @@ type changesOut struct {
 }
 
 func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
-	list, total, err := l.Feed(ctx, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
-		Author: access.Subject(in.Author), Page: in.page.toCanonPage()})
+	return feedChanges(ctx, l, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
+		Author: access.Subject(in.Author)}, in.page)
+}
+
+type auditIn struct {
+	Card   string    `json:"card,omitzero" maxlen:"1020" jsonschema:"Only changes of this card: its name or ~ID."`
+	Author string    `json:"author,omitzero" maxlen:"100" jsonschema:"Only changes by this subject."`
+	Since  time.Time `json:"since,omitzero" jsonschema:"Only changes at or after this time: RFC 3339, or a date."`
+	Before time.Time `json:"before,omitzero" jsonschema:"Only changes before this time: RFC 3339, or a date."`
+	page
+}
+
+func auditChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in auditIn) (changesOut, error) {
+	q := canon.FeedQuery{Since: in.Since, Before: in.Before, Author: access.Subject(in.Author), Trash: true}
+	if in.Card != "" {
+		c, err := findCardOrTrashed(ctx, l, in.Card)
+		if err != nil {
+			return changesOut{}, err
+		}
+		q.Card = c.ID
+	}
+	return feedChanges(ctx, l, q, in.page)
+}
+
+// feedChanges lists one page of the changes that a query finds.
+func feedChanges(ctx context.Context, l *canon.Snapshot, q canon.FeedQuery, p page) (changesOut, error) {
+	q.Page = p.toCanonPage()
+	list, total, err := l.Feed(ctx, q)
 	if err != nil {
 		return changesOut{}, err
 	}
-	out := changesOut{Changes: make([]change, len(list)), paged: pagedAt(in.page, total, len(list))}
+	out := changesOut{Changes: make([]change, len(list)), paged: pagedAt(p, total, len(list))}
 	for i, v := range list {
 		n, err := numberOf(ctx, l, v)
 		if err != nil {

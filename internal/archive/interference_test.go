@@ -145,6 +145,7 @@ var questions = map[string][]string{
 		`{"name": "Vault", "version": 1}`},
 	"diff_card":      {`{"name": "Inn"}`, `{"name": "Vault"}`},
 	"recent_changes": {`{}`, `{"limit": 2, "offset": 1}`, `{"type": "Character"}`, `{"since": "2026-02-01T00:02:00Z"}`},
+	"audit_changes":  {`{}`, `{"card": "Inn"}`, `{"card": "Vault", "limit": 1}`},
 	"wanted_cards":   {`{}`, `{"limit": 1}`},
 	"get_relationships": {`{"name": "Inn"}`, `{"name": "Inn", "kind": "links"}`, `{"name": "Inn", "kind": "nests"}`,
 		`{"name": "Inn", "kind": "nested_in"}`, `{"name": "Inn", "kind": "linked_by"}`, `{"name": "Oda"}`,

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 func TestChildrenAreListedFlatByGeneration(t *testing.T) {
@@ -100,6 +101,27 @@ func TestHistoryAndDiff(t *testing.T) {
 			"").Want("changed.#", 1)
 		s.As("user").WantFault("validation_error", "diff_card", `{"name": "Main Page", "from": 3, "to": 1}`)
 		s.As("user").Call("diff_card", `{"name": "Main Page", "from": 1, "offset": 4}`).Has(`"diff":"before\n`, `"offset":4`)
+	})
+}
+
+func TestAuditShowsWhoChangedACard(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		s.wrote("Quay", "a")
+		s.hid(access.LevelAdmin, "Plot", "b")
+		s.edited("Quay", "c")
+		s.wrote("Lamp", "d")
+		s.As("admin").Call("delete_card", `{"name": "Lamp"}`)
+		s.As("gm").Call("audit_changes", `{}`, overREST).WantNames("changes", "Quay, Quay").Lacks("Plot")
+		s.As("admin").Call("audit_changes", `{}`, overREST).WantNames("changes", "Lamp, Lamp, Quay, Plot, Quay").
+			Want("changes.0.operation", "delete_card").Want("changes.0.trashed", true)
+		s.As("admin").Call("audit_changes", `{"card": "Lamp", "author": "keeper"}`, overREST).WantNames("changes", "Lamp")
+		s.As("gm").Call("audit_changes", `{"card": "quay", "limit": 1}`, overREST).WantNames("changes", "Quay").Want("total", 2)
+		for who, input := range map[string]string{"gm": `{"card": "Plot"}`, "user": `{}`} {
+			if f := s.As(who).asked("audit_changes", input, overREST); f.Kind != fault.NotFound && who == "gm" ||
+				f.Kind != fault.Denied && who == "user" {
+				t.Errorf("%s asks for %s: %v", who, input, f)
+			}
+		}
 	})
 }
 

@@ -237,7 +237,7 @@ func TestEveryReadIsDeclared(t *testing.T) {
 		"list_children": "GET /api/mcp/cards/{name}/children", "get_card_outline": "GET /api/mcp/cards/{name}/outline",
 		"find_in_card": "GET /api/mcp/cards/{name}/find", "get_card_history": "GET /api/mcp/cards/{name}/history",
 		"get_revision": "GET /api/mcp/cards/{name}/history/{version}", "diff_card": "GET /api/mcp/cards/{name}/diff",
-		"list_trash": "GET /api/mcp/trash", "recent_changes": "GET /api/mcp/changes", "wanted_cards": "GET /api/mcp/wanted",
+		"list_trash": "GET /api/mcp/trash", "recent_changes": "GET /api/mcp/changes", "audit_changes": "GET /api/mcp/audit", "wanted_cards": "GET /api/mcp/wanted",
 		"get_relationships": "GET /api/mcp/cards/{name}/relations", "get_tags": "GET /api/mcp/tags", "search_by_tags": "",
 		"suggest_tags": "",
 		"run_query":    "POST /api/mcp/run_query", "list_queries": "GET /api/mcp/queries",

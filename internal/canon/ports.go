@@ -319,7 +319,14 @@ type FeedQuery struct {
 	Since, Before time.Time // inclusive, exclusive
 	Type          string    // type of the version, compared by key
 	Author        access.Subject
+	Card          CardID // zero: any card
+	Trash         bool   // a view of LevelAdmin and up also gets the changes of cards in the trash
 	Page          Page
+}
+
+// NamesTrash reports whether the query finds cards in the trash for a view.
+func (q FeedQuery) NamesTrash(v access.View) bool {
+	return v.Level >= access.LevelAdmin && (q.Trash || !q.Card.IsZero())
 }
 
 // LinkQuery asks for current links whose label and both ends are visible. Zero fields do not

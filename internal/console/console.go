@@ -98,6 +98,7 @@ func New(c Config) http.Handler {
 		"GET /history/{world}/{name...}":    s.showHistory,
 		"POST /restore/{world}/{name...}":   s.restoreVersion,
 		"GET /changes/{world}":              s.showChanges,
+		"GET /audit/{world}":                s.showAudit,
 		"POST /changes/{world}/{id}/undo":   s.undoChange,
 		"GET /campaign/{world}":             s.showEntities,
 		"GET /campaign/{world}/{id}":        s.showEntity,

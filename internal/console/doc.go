@@ -23,6 +23,7 @@
 //	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file
 //	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
 //	/import/{world}[/{id}]     bring files in; /export/{world} takes the world out
+//	/audit/{world}             who changed which card
 //	/health                    backups of the instance
 //	/members/{world}           members and invitations; /keys/{world} keys of programs
 //	/account                   passkeys, sessions, and clients that were let in

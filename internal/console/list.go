@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"loregate/internal/fault"
 )
 
 // page is where a list stands.
@@ -117,6 +119,7 @@ type change struct {
 	By        string    `json:"by"`
 	Operation string    `json:"operation"`
 	Level     string    `json:"level"`
+	Trashed   bool      `json:"trashed"`
 }
 
 func (s *server) showChanges(v *visit) error {
@@ -125,6 +128,31 @@ func (s *server) showChanges(v *visit) error {
 		return err
 	}
 	return v.write(http.StatusOK, changesPage(v.frame("Recent changes"), list))
+}
+
+// audit is a page of the changes of a world, with the filters that were asked for.
+type audit struct {
+	changeList
+	Card     string
+	Author   string
+	Problem  string
+	Problems []fault.Field
+}
+
+// showAudit lists who changed which card.
+func (s *server) showAudit(v *visit) error {
+	q := v.r.URL.Query()
+	a := audit{Card: q.Get("card"), Author: q.Get("by")}
+	var err error
+	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author", a.Author)))
+	a.Problem, a.Problems = problemOf(err)
+	if a.Card != "" && fault.KindOf(err) == fault.NotFound {
+		a.Problem = fault.Show(err, "").Error.Message
+	}
+	if err != nil && a.Problem == "" {
+		return err
+	}
+	return v.write(statusOf(err), auditPage(v.frame("Audit"), a))
 }
 
 func (s *server) undoChange(v *visit) error {

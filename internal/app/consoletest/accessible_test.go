@@ -89,7 +89,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			"campaign": "/campaign/ashlar-pass", "campaign-none": "/campaign/lendwater", "timeline": "/timeline/ashlar-pass",
 			"sessions": "/sessions/ashlar-pass", "conflicts": "/conflicts/ashlar-pass", "places": "/places/lendwater",
 			"studio": "/studio/lendwater", "agents": "/agents/lendwater", "usage": "/usage/lendwater",
-			"games": "/games/lendwater",
+			"games": "/games/lendwater", "audit": "/audit/lendwater",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)

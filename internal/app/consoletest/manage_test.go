@@ -68,6 +68,40 @@ func TestAnAgentIsSwitchedOff(t *testing.T) {
 	}
 }
 
+// TestTheAuditShowsWhoChangedACard reads the changes of a world, of one card and by one person.
+func TestTheAuditShowsWhoChangedACard(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	admin := s.visitor()
+	admin.signIn(s.code(access.RoleAdmin))
+	admin.send("POST", "/new/lendwater", url.Values{"name": {"Kelp House"}, "content": {"A house."}, "level": {"admin"}})
+	for _, text := range []string{"Kelp House", "create card", "Admin only"} {
+		admin.wants("/audit/lendwater", text)
+	}
+	admin.send("POST", "/delete/lendwater/Kelp%20House", url.Values{"confirm": {"Kelp House"}})
+	admin.wants("/audit/lendwater?card=Kelp%20House", "delete card")
+	admin.wants("/audit/lendwater?card=Kelp%20House", "in the trash")
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	for _, page := range []string{"/audit/lendwater", "/audit/lendwater?as=gm"} {
+		if _, body, _ := gm.send("GET", page, nil); strings.Contains(body, "Kelp House") || !strings.Contains(body, "<table>") {
+			t.Errorf("%s shows a game master: %.2000s", page, body)
+		}
+	}
+	if status, body, _ := gm.send("GET", "/audit/lendwater?card=Kelp%20House", nil); status != 404 ||
+		!strings.Contains(body, `value="Kelp House"`) {
+		t.Errorf("a hidden card: %d %.2000s", status, body)
+	}
+	gm.wants("/audit/lendwater?by=nobody", "No change of a card matches")
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	for who, page := range map[*visitor]string{player: "/audit/lendwater", gm: "/audit/lendwater?as=user"} {
+		if status, _, _ := who.send("GET", page, nil); status != 403 {
+			t.Errorf("a player opens %s: %d", page, status)
+		}
+	}
+}
+
 // TestAGameIsOpenedForFriends opens a game of Alignment and gets the link to join it.
 func TestAGameIsOpenedForFriends(t *testing.T) {
 	t.Parallel()

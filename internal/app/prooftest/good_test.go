@@ -142,6 +142,7 @@ var aimedAtCards = map[string][]example{
 	"diff_card": {given("name", "Oda Tarn", "from", 1), given("name", "Sunken Bell")},
 	"recent_changes": {given(), given("type", "Lore", "limit", 5, "offset", 5),
 		given("author", "keeper")},
+	"audit_changes": {given(), given("card", "Sunken Bell", "author", "keeper"), given("limit", 5, "offset", 5)},
 	"get_relationships": {given("name", "Oda Tarn"), given("name", "Lendwater", "kind", "links"),
 		given("name", "Lendwater", "kind", "nests"),
 		given("name", "Place 1 ferry", "kind", "nested_in")},

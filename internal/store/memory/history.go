@@ -67,8 +67,11 @@ func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardI
 
 func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	var all []canon.Version
-	for _, c := range r.livingCards(s) {
-		for _, v := range r.versionsOf(s, c.ID) {
+	for key, c := range r.s.cards.all() {
+		if key.world != s.World || !s.View.Sees(c.Label) || c.Trashed() && !q.NamesTrash(s.View) {
+			continue
+		}
+		for _, v := range r.versionsOf(s, key.id) {
 			if matchesFeed(q, v) {
 				all = append(all, v)
 			}
@@ -85,7 +88,8 @@ func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) (
 func matchesFeed(q canon.FeedQuery, v canon.Version) bool {
 	return canon.Within(v.At, q.Since, q.Before) &&
 		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
-		(q.Author == "" || v.By == q.Author)
+		(q.Author == "" || v.By == q.Author) &&
+		(q.Card.IsZero() || v.Card == q.Card)
 }
 
 func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID,

@@ -185,6 +185,11 @@ func testFeed(t *testing.T, s canon.Store) {
 		{"by type, however it is spelled", AsUser, canon.FeedQuery{Type: "lore fact"}, "B2 B1"},
 		{"by author", AsUser, canon.FeedQuery{Author: "bob"}, "B2"},
 		{"of nobody", AsUser, canon.FeedQuery{Author: "nobody"}, ""},
+		{"of a card", AsUser, canon.FeedQuery{Card: a.ID}, "A3 A2 A1"},
+		{"of a card by an author", AsUser, canon.FeedQuery{Card: b.ID, Author: "bob"}, "B2"},
+		{"of a card in the trash", AsGM, canon.FeedQuery{Card: CardID(4), Trash: true}, ""},
+		{"of a card in the trash, for an admin", AsAdmin, canon.FeedQuery{Card: CardID(4)}, "Gone1"},
+		{"with the trash", AsAdmin, canon.FeedQuery{Trash: true}, "C2 B2 A3 D1 A2 Gone1 C1 B1 A1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			readAs(t, s, test.view, func(e viewReader) {

@@ -218,6 +218,12 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 		}
 	case 2:
 		q := canon.FeedQuery{Page: p, Type: pickOne(m, "", "", "lore"), Author: pickOne(m, access.Subject(""), "", "bob")}
+		switch int(m.seq) % 4 {
+		case 0:
+			q.Card = id
+		case 1:
+			q.Trash = true
+		}
 		if m.chance(30) {
 			q.Since = Time(m.rng.IntN(int(m.seq)/4 + 1))
 		}
