@@ -206,7 +206,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	}
 	tags := op.ReadTags{Secret: secret}
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
-		Fetch: c.Fetch.Hosts, Logger: a.logger})
+		Fetch: c.Fetch.Hosts, Logger: a.logger, Instance: a})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/archive"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
@@ -44,6 +45,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 
 type doctor struct {
 	out    io.Writer
+	found  []archive.Finding
 	bad    int
 	advice string // for a damaged store
 }
@@ -63,6 +65,7 @@ func (d *doctor) printCheck(title string, err error, format string, args ...any)
 		d.bad++
 		mark, text = "BAD", strings.Join(strings.Fields(err.Error()), " ")
 	}
+	d.found = append(d.found, archive.Finding{Check: title, Good: err == nil, Text: text})
 	fmt.Fprintf(d.out, "%s  %-20s %s\n", mark, title, text)
 }
 

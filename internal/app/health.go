@@ -1,14 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/archive"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/wait"
 )
 
@@ -31,7 +37,10 @@ const (
 )
 
 // storeCheckState is the state of the background check of the store.
-type storeCheckState struct{ state atomic.Value }
+type storeCheckState struct {
+	state atomic.Value
+	runs  sync.Mutex // held by the check that runs
+}
 
 func (c *storeCheckState) set(state string) { c.state.Store(state) }
 
@@ -49,7 +58,7 @@ func (a *App) watchStore(ctx context.Context) (stop func()) {
 	go func() {
 		defer close(done)
 		if wait.For(ctx, checkAfter); ctx.Err() == nil {
-			a.CheckStore(ctx)
+			_, _ = a.CheckStore(ctx) // it logs the result
 		}
 	}()
 	return func() { cancel(); <-done }
@@ -57,11 +66,15 @@ func (a *App) watchStore(ctx context.Context) (stop func()) {
 
 // CheckStore reads the whole store, its chains and its access records, using only a part of a
 // processor, and logs the result. If it finds a fault, the store accepts no more writes.
-func (a *App) CheckStore(ctx context.Context) {
+func (a *App) CheckStore(ctx context.Context) (found string, err error) {
+	if !a.checkState.runs.TryLock() {
+		return "", fault.New(fault.Conflict, "the store is being checked; wait for the result")
+	}
+	defer a.checkState.runs.Unlock()
 	a.checkState.set(storeChecking)
 	started := time.Now()
 	p := &pace{ctx: ctx, since: started}
-	found, err := a.findStoreFault(ctx, p)
+	found, err = a.findStoreFault(ctx, p)
 	switch {
 	case found != "":
 		a.checkState.set(storeDamaged)
@@ -77,6 +90,31 @@ func (a *App) CheckStore(ctx context.Context) {
 		a.checkState.set(storeSound)
 		a.logger.Info("the store was checked and has no fault", "took", time.Since(started).Round(time.Millisecond))
 	}
+	return found, err
+}
+
+// Health returns the doctor's findings that take no longer than a read, and the limits in force.
+func (a *App) Health(ctx context.Context) (archive.Health, error) {
+	d := &doctor{out: io.Discard}
+	d.printCheck("version", nil, "%s", cmp.Or(a.Version, "development"))
+	d.printCheck("store takes writes", a.Ready(ctx), "yes")
+	if !a.still {
+		d.checkDatabaseAndDisks(ctx, a)
+		if size, err := a.store.Size(ctx); err == nil {
+			d.printCheck("size", nil, "%s", size)
+		}
+	}
+	worlds, err := a.Canon.Worlds(ctx)
+	d.printCheck("worlds", err, "%d", len(worlds))
+	h := archive.Health{Store: a.checkState.String(), Findings: d.found}
+	c := a.Config
+	err = eachSetting(&c, func(s setting) error {
+		if strings.HasPrefix(s.path, "limits.") || strings.HasPrefix(s.path, "budgets.") || s.path == "memory" {
+			h.Limits = append(h.Limits, archive.Limit{Name: s.path, Value: fmt.Sprint(s.value.Interface())})
+		}
+		return nil
+	})
+	return h, err
 }
 
 // findStoreFault returns the first fault of the store; "" for none.

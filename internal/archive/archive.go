@@ -20,10 +20,12 @@ type Config struct {
 	Canon  *canon.Canon
 	Jobs   *job.Runner
 	Backup Backuper
-	Data   string      // folder of the instance; backups are written to its folder "backups"
-	Tags   op.ReadTags // tags of cards and files that were read; processes on one store share their key
-	Fetch  []string    // hosts that files are fetched from; none by default
-	Logger *slog.Logger
+	// Instance is checked for its operator; nil for none.
+	Instance Instance
+	Data     string      // folder of the instance; backups are written to its folder "backups"
+	Tags     op.ReadTags // tags of cards and files that were read; processes on one store share their key
+	Fetch    []string    // hosts that files are fetched from; none by default
+	Logger   *slog.Logger
 }
 
 // deps holds the dependencies of the operations.
@@ -34,9 +36,10 @@ type deps struct {
 	data   string
 	tags   op.ReadTags
 
-	logger  *slog.Logger
-	fetcher *fetcher
-	forms   *formCache
+	instance Instance // nil: no health
+	logger   *slog.Logger
+	fetcher  *fetcher
+	forms    *formCache
 }
 
 // New returns the surface.
@@ -49,7 +52,8 @@ func New(c Config) (op.Surface, error) {
 		return op.Surface{}, err
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
-		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch), forms: forms}
+		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch), forms: forms,
+		instance: c.Instance}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

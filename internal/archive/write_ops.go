@@ -16,7 +16,7 @@ func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork,
-		backupFiles, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
+		backupFiles, healthWork, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)
 	}

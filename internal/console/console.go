@@ -125,6 +125,7 @@ func New(c Config) http.Handler {
 		"POST /games/{world}/{do}":          s.changeGames,
 		"GET /health":                       s.showHealth,
 		"POST /health/backup":               s.createBackup,
+		"POST /health/verify":               s.verifyStore,
 		"GET /import/{world}":               s.showImport,
 		"POST /import/{world}":              s.checkUpload,
 		"GET /import/{world}/{id}":          s.showImportJob,

@@ -24,7 +24,7 @@
 //	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
 //	/import/{world}[/{id}]     bring files in; /export/{world} takes the world out
 //	/audit/{world}             who changed which card
-//	/health                    backups of the instance
+//	/health                    findings, limits and backups of the instance
 //	/members/{world}           members and invitations; /keys/{world} keys of programs
 //	/account                   passkeys, sessions, and clients that were let in
 //	/authorize                 whether to let a client in (OAuth 2.1)

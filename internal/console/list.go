@@ -135,6 +135,7 @@ type audit struct {
 	changeList
 	Card     string
 	Author   string
+	Operator bool // may verify the chains
 	Problem  string
 	Problems []fault.Field
 }
@@ -142,7 +143,7 @@ type audit struct {
 // showAudit lists who changed which card.
 func (s *server) showAudit(v *visit) error {
 	q := v.r.URL.Query()
-	a := audit{Card: q.Get("card"), Author: q.Get("by")}
+	a := audit{Card: q.Get("card"), Author: q.Get("by"), Operator: v.caller.Operator}
 	var err error
 	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author", a.Author)))
 	a.Problem, a.Problems = problemOf(err)

@@ -201,16 +201,43 @@ type backup struct {
 	Created time.Time `json:"created_at"`
 }
 
-// showHealth lists the backups of the instance, for its operator.
+type backupList struct {
+	Backups []backup `json:"backups"`
+	Folder  string   `json:"backup_dir"`
+}
+
+// health is the state of the instance.
+type health struct {
+	Store    string `json:"store"`
+	Findings []struct {
+		Check string `json:"check"`
+		Good  bool   `json:"good"`
+		Text  string `json:"text"`
+	} `json:"findings"`
+	Limits []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"limits"`
+	backupList
+}
+
+// showHealth shows the findings, limits and backups of the instance, for its operator.
 func (s *server) showHealth(v *visit) error {
-	list, err := call[struct {
-		Backups []backup `json:"backups"`
-		Folder  string   `json:"backup_dir"`
-	}](v, "list_backups", nil)
+	h, err := call[health](v, "get_health", nil)
 	if err != nil {
 		return err
 	}
-	return v.write(http.StatusOK, healthPage(v.frame("Health"), list.Backups, list.Folder))
+	if h.backupList, err = call[backupList](v, "list_backups", nil); err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, healthPage(v.frame("Health"), h))
+}
+
+func (s *server) verifyStore(v *visit) error {
+	if _, err := call[struct{}](v, "verify_store", nil); err != nil {
+		return err
+	}
+	return v.redirect("/health")
 }
 
 func (s *server) createBackup(v *visit) error {

@@ -119,26 +119,49 @@ func TestAGameIsOpenedForFriends(t *testing.T) {
 	}
 }
 
+// ownerLink returns a link that signs the operator in.
+func (s *stage) ownerLink() string {
+	s.t.Helper()
+	code, err := s.app.SignInLink(s.t.Context(), s.base, identity.KeySpec{Name: "owner", Subject: "owner",
+		Actor: access.Person, MaxRole: access.RoleAdmin, Operator: true}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return code
+}
+
 // TestTheOperatorBacksUp makes a backup on the page of health, which nobody else opens.
 func TestTheOperatorBacksUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	code, err := s.app.SignInLink(t.Context(), s.base, identity.KeySpec{Name: "owner", Subject: "owner", Actor: access.Person,
-		MaxRole: access.RoleAdmin, Operator: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newTab(t, s.base, 1280)
-	p.signIn(code)
+	p := newTab(t, s.base, 1920)
+	p.signIn(s.ownerLink())
 	p.open("/health")
 	p.wants("There is no backup yet.")
+	p.wants("disk of the data")
+	p.click("Verify the chains")
+	p.waits(`(() => { if (document.body.innerText.includes("chains: sound")) return true; location.reload() })()`,
+		"the chains are verified")
+	script := loadAxe(t)
+	p.checkAxe(script, "/audit/lendwater")
+	p.wants("Verify the chains")
+	p.checkAxe(script, "/health")
 	p.click("Back up now")
 	p.waits(`(() => { if (document.body.innerText.includes(".db")) return true; location.reload() })()`,
 		"the backup is complete")
 	p.look("health")
+	phone := newTab(t, s.base, 390)
+	phone.signIn(s.ownerLink())
+	phone.checkAxe(script, "/health")
+	phone.look("health-390")
 	gm := s.visitor()
 	gm.signIn(s.code(access.RoleAdmin))
-	if status, _, _ := gm.send("GET", "/health", nil); status != 403 {
-		t.Errorf("an admin of a world opens the page of health: %d", status)
+	for path, method := range map[string]string{"/health": "GET", "/health/verify": "POST", "/health/backup": "POST"} {
+		if status, _, _ := gm.send(method, path, nil); status != 403 {
+			t.Errorf("an admin of a world opens %s: %d", path, status)
+		}
+	}
+	if _, body, _ := gm.send("GET", "/audit/lendwater", nil); strings.Contains(body, "Verify the chains") {
+		t.Error("an admin of a world is offered to verify the chains")
 	}
 }

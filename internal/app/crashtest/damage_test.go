@@ -323,7 +323,7 @@ func detectDamage(t *testing.T, name, dir string) (said string) {
 	for _, one := range rebuilt {
 		identical = identical && len(one.Different) == 0
 	}
-	a.CheckStore(t.Context())
+	_, _ = a.CheckStore(t.Context())
 	ready := a.Ready(t.Context())
 	switch {
 	case ready != nil:
