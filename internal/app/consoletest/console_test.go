@@ -22,9 +22,14 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	return newStageWith(t, apptest.Quiet())
+}
+
+func newStageWith(t *testing.T, o app.Options) *stage {
+	t.Helper()
 	data := t.TempDir()
 	sample := apptest.Sample(t, data)
-	a, shut := apptest.Open(t, apptest.Config(t, data), apptest.Quiet())
+	a, shut := apptest.Open(t, apptest.Config(t, data), o)
 	t.Cleanup(shut)
 	at, stop := apptest.Serve(t, a, "")
 	t.Cleanup(stop)

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
 )
@@ -457,6 +458,40 @@ func TestRegistrationsAreChecked(t *testing.T) {
 			!strings.Contains(answer, `"error":"invalid_`) {
 			t.Errorf("%.60s: %d %s", body, status, answer)
 		}
+	}
+}
+
+// TestRegistrationsAreLimited registers without end from one address, which takes nothing from others.
+func TestRegistrationsAreLimited(t *testing.T) {
+	t.Parallel()
+	g := newStageWith(t, app.Options{}).newSigner(access.RoleUser)
+	status, answer := 201, ""
+	for n := 0; status == 201 && n < 200; n++ {
+		status, answer = g.post("/oauth/register", "application/json", `{"redirect_uris": ["`+g.redirect+`"]}`)
+	}
+	if status != 429 || !strings.Contains(answer, "rate_limited") {
+		t.Fatalf("a flood of registrations ends with %d %s", status, answer)
+	}
+	code := g.allow()
+	if status, answer := g.tokens("code", code.Get("code")); status != 200 {
+		t.Errorf("a client that registered before gets no tokens: %d %v", status, answer)
+	}
+}
+
+// TestConsentIsAccessible checks the page on which a person lets a client in.
+func TestConsentIsAccessible(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	script, g := loadAxe(t), s.newSigner(access.RoleUser)
+	for _, width := range []int64{390, 1920} {
+		p := newTab(t, s.base, width)
+		if width > 1000 {
+			p.dark()
+		}
+		p.signIn(s.link(access.RoleUser))
+		p.checkAxe(script, "/authorize?"+g.request().Encode())
+		p.wants("Quill")
+		p.look("authorize-" + p.eval("innerWidth"))
 	}
 }
 
