@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type InvitationSpec struct {
 	Subject access.Subject // only this subject may accept; "" is anyone with the code
 	Life    time.Duration  // 0 is DefaultInvitationLife
 	Uses    int            // people who may accept it; 0 is one, at most MaxInvitationUses
+	Once    string         // as KeySpec.Once
 }
 
 // Invite creates an invitation and returns its code, which cannot be shown again. The calling
@@ -46,17 +48,35 @@ func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, 
 	}
 	now := s.cfg.Now().UTC()
 	i := Invitation{
-		ID: s.cfg.NewID(), World: spec.World, Role: spec.Role, By: spec.By, Subject: spec.Subject,
+		ID: s.newIDOnce(spec.Once), World: spec.World, Role: spec.Role, By: spec.By, Subject: spec.Subject,
 		State: InvitationOpen, Created: now, Expires: now.Add(spec.Life), Uses: spec.Uses,
 	}
 	for n := range spec.Uses {
 		place := i
 		place.ID, place.Hash = placeID(i.ID, n), placeHash(code, n)
-		if err := s.cfg.Store.AddInvitation(ctx, place); err != nil {
+		err := s.cfg.Store.AddInvitation(ctx, place)
+		if n == 0 && spec.Once != "" && errors.Is(err, ErrExists) {
+			return s.findRepeated(ctx, i)
+		}
+		if err != nil {
 			return Invitation{}, "", newUnavailable(err)
 		}
 	}
 	return i, code, nil
+}
+
+// findRepeated returns the invitation that an earlier request made, without its code.
+func (s *Service) findRepeated(ctx context.Context, i Invitation) (Invitation, string, error) {
+	all, err := s.Invitations(ctx, i.World)
+	if err != nil {
+		return Invitation{}, "", err
+	}
+	for _, first := range all {
+		if first.ID == i.ID && first.State == InvitationOpen && i.Created.Before(first.Expires) {
+			return first, "", nil
+		}
+	}
+	return Invitation{}, "", errRepeated
 }
 
 // placeID returns the id under which place n of an invitation is stored.

@@ -3,6 +3,9 @@ package identity
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -32,7 +35,8 @@ const (
 
 // CreateKey creates a key and returns its secret, which cannot be shown again. The errors are
 // fault.Invalid, which lists every invalid field, and fault.Rule if an AI would get a capability
-// that only people have.
+// that only people have. If KeySpec.Once repeats, the key is the first one and the secret is empty; the error is
+// fault.Conflict if that key has ended.
 func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, error) {
 	now := s.cfg.Now().UTC()
 	spec = spec.normalize()
@@ -42,7 +46,31 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	if err := s.bindToMaker(ctx, &spec); err != nil {
 		return Key{}, "", err
 	}
-	return s.addSecret(ctx, keyPrefix, s.cfg.NewID(), spec)
+	k, secret, err := s.addSecret(ctx, keyPrefix, s.newIDOnce(spec.Once), spec)
+	if spec.Once == "" || !errors.Is(err, ErrExists) {
+		return k, secret, err
+	}
+	first, ok, err := s.cfg.Store.KeyByID(ctx, s.newIDOnce(spec.Once))
+	if err != nil {
+		return Key{}, "", newUnavailable(err)
+	}
+	if !ok || !first.Good(now) {
+		return Key{}, "", errRepeated
+	}
+	first.Hash = Hash{}
+	return first, "", nil
+}
+
+var errRepeated = fault.New(fault.Conflict,
+	"this idempotency key was used for something that has ended; use a new key")
+
+// newIDOnce returns the id of the record that a request makes, which for a named request is always the same.
+func (s *Service) newIDOnce(once string) string {
+	if once == "" {
+		return s.cfg.NewID()
+	}
+	sum := sha256.Sum256([]byte(once))
+	return "o-" + hex.EncodeToString(sum[:16])
 }
 
 // Keys lists all API keys and passkeys, by creation, without their hashes. It leaves out the keys behind

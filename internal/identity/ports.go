@@ -115,6 +115,9 @@ type KeySpec struct {
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
 	// key does.
 	MadeWith string `json:"made_with,omitempty"`
+	// Once names the request that makes the key; "" for none. A repeated request gets the first key without
+	// its secret.
+	Once string `json:"-"`
 }
 
 // Good reports whether the key is usable at a time: neither revoked nor expired.

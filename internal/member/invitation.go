@@ -19,7 +19,8 @@ func invitationOps(d *deps) []*op.Operation {
 		op.Define(declare(op.Spec{
 			Name: "create_invitation", Title: "Invite people", Effect: access.Write, MinRole: access.RoleGM,
 			Route: "POST /api/invitations", Status: 201,
-			Doc: "Create a code with which people become members of the world. It is shown once. The role is at most yours.",
+			Doc: "Create a code with which people become members of the world. It is shown once; a call " +
+				"repeated with its idempotency key returns the invitation without it. The role is at most yours.",
 			Examples: []op.Example{{Title: "For a group of players", Input: `{"role": "user", "uses": 5, "days": 7}`},
 				{Title: "For one player", Input: `{}`}},
 		}), d.createInvitation),
@@ -76,7 +77,7 @@ type inviteIn struct {
 
 type invitedOut struct {
 	Invitation invitation `json:"invitation"`
-	Code       string     `json:"code" jsonschema:"Shown only here."`
+	Code       string     `json:"code" jsonschema:"Shown only here; empty in the answer to a repeated call."`
 }
 
 func (d *deps) createInvitation(ctx context.Context, c *op.Call, in inviteIn) (out invitedOut, err error) {
@@ -85,7 +86,7 @@ func (d *deps) createInvitation(ctx context.Context, c *op.Call, in inviteIn) (o
 		return out, err
 	}
 	i, code, err := d.Identity.Invite(ctx, identity.InvitationSpec{World: c.Grant.Request().World, Role: role,
-		By: c.Grant.Caller().Subject, Uses: in.Uses, Life: time.Duration(in.Days) * 24 * time.Hour})
+		By: c.Grant.Caller().Subject, Uses: in.Uses, Life: time.Duration(in.Days) * 24 * time.Hour, Once: onceOf(c)})
 	return invitedOut{showInvitation(i), code}, err
 }
 

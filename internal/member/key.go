@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -23,7 +24,8 @@ func keyOps(d *deps) []*op.Operation {
 		op.Define(declare(op.Spec{
 			Name: "create_key", Title: "Create a key", Effect: access.Write, MinRole: access.RoleAdmin,
 			Route: "POST /api/keys", Status: 201,
-			Doc: "Create a key for a program in this world. Its secret is shown once. Its role is at most yours, also later; " +
+			Doc: "Create a key for a program in this world. Its secret is shown once; a call repeated with its " +
+				"idempotency key returns the key without it. Its role is at most yours, also later; " +
 				"it can neither approve proposals nor create keys.",
 			Examples: []op.Example{{Title: "An assistant that only proposes",
 				Input: `{"name": "assistant", "role": "gm", "may": "propose", "days": 30}`}},
@@ -91,7 +93,7 @@ type keyIn struct {
 
 type createdKeyOut struct {
 	Key    key    `json:"key"`
-	Secret string `json:"secret" jsonschema:"Shown only here."`
+	Secret string `json:"secret" jsonschema:"Shown only here; empty in the answer to a repeated call."`
 }
 
 func (d *deps) createKey(ctx context.Context, c *op.Call, in keyIn) (out createdKeyOut, err error) {
@@ -111,7 +113,7 @@ func (d *deps) createKey(ctx context.Context, c *op.Call, in keyIn) (out created
 	w, maker := c.Grant.Request().World, c.Grant.Caller().Subject
 	spec := identity.KeySpec{Name: in.Name, Subject: subject, Actor: access.AI, MaxRole: role,
 		Worlds: map[access.WorldID]access.Role{w: role}, Surfaces: in.Surfaces, CreatedBy: maker, Behalf: maker,
-		Advisory: in.May == identity.MayPropose, ReadOnly: in.May == identity.MayRead}
+		Advisory: in.May == identity.MayPropose, ReadOnly: in.May == identity.MayRead, Once: onceOf(c)}
 	if in.Days > 0 {
 		spec.Expires = d.Now().Add(time.Duration(in.Days) * 24 * time.Hour)
 	}
@@ -136,6 +138,17 @@ func (d *deps) endKey(ctx context.Context, c *op.Call, in idIn) (endedOut, error
 		return endedOut{}, err
 	}
 	return endedOut(in), d.Identity.RevokeKey(ctx, in.ID)
+}
+
+// onceOf names the call by its caller's idempotency key and its input, so that a repeated call finds what the
+// first one made; "" if the caller sent no key. Another caller, another input and another key are other calls.
+func onceOf(c *op.Call) string {
+	r := c.Grant.Request()
+	if r.IdempotencyKey == "" {
+		return ""
+	}
+	return strings.Join([]string{r.Operation, r.World.String(), c.Grant.Caller().Account(), r.IdempotencyKey,
+		hex.EncodeToString(r.InputHash[:])}, "\x00")
 }
 
 var errNotListed = fault.New(fault.NotFound, "this world's list has no such id; list them to find it")

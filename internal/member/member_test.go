@@ -128,6 +128,45 @@ func TestAKeyHasNoMoreThanItsMaker(t *testing.T) {
 	}
 }
 
+// TestARepeatedCallMakesNothingMore repeats calls with one idempotency key, as their caller and as another.
+func TestARepeatedCallMakesNothingMore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	other := keeper
+	other.Subject = "warden"
+	for operation, at := range map[string][2]string{"create_key": {"key", "secret"},
+		"create_invitation": {"invitation", "code"}} {
+		create := func(who access.Caller, role, key string) (id, secret string) {
+			t.Helper()
+			a, err := d.ops.Invoke(t.Context(), who, op.Request{Operation: operation, World: "main", IdempotencyKey: key,
+				Input: []byte(map[string]string{"create_key": `{"name": "Scribe", "role": "` + role + `"}`,
+					"create_invitation": `{"uses": 3, "role": "` + role + `"}`}[operation])})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out map[string]json.RawMessage
+			var made struct{ ID string }
+			if err := errors.Join(json.Unmarshal(a.Output, &out), json.Unmarshal(out[at[0]], &made),
+				json.Unmarshal(out[at[1]], &secret)); err != nil {
+				t.Fatal(err)
+			}
+			return made.ID, secret
+		}
+		first, secret := create(keeper, "user", "k")
+		if again, shown := create(keeper, "user", "k"); again != first || shown != "" || secret == "" {
+			t.Errorf("%s: a repeated call makes %s after %s and shows %q", operation, again, first, shown)
+		}
+		for _, call := range []struct {
+			who       access.Caller
+			role, key string
+		}{{other, "user", "k"}, {keeper, "gm", "k"}, {keeper, "user", "l"}, {keeper, "user", ""}} {
+			if id, shown := create(call.who, call.role, call.key); id == first || shown == "" || shown == secret {
+				t.Errorf("%s: %s with %s and %q gets %s with %q", operation, call.who.Subject, call.role, call.key, id, shown)
+			}
+		}
+	}
+}
+
 // TestKeysOfOtherWorldsStay tries to end and to replace keys that open more than the world, as its admin.
 func TestKeysOfOtherWorldsStay(t *testing.T) {
 	t.Parallel()
