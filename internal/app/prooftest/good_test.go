@@ -81,13 +81,13 @@ func newScene(s *story) (id string) {
 	return id
 }
 
-// newBuiltScene builds a scene as the keeper, notes the id of its file as glb, and returns the id of the scene.
+// newBuiltScene builds a scene as the keeper, notes the id of its file as fresh, and returns the id of the scene.
 func newBuiltScene(s *story) (id string) {
 	s.tellVisible(func() {
 		out, _ := s.do(keeper, "scene_spec", fields{"card": "Harbour", "action": "build", "spec": fields{"version": 1,
 			"name": "quay", "parts": fields{"post": fields{"box": fields{"size": list(1, 1, 3)}, "at": list(2, 1)}}}})["result"].(fields)
 		id, _ = out["spec"].(string)
-		s.ids["glb"], _ = out["glb"].(string)
+		s.ids["fresh"], _ = out["glb"].(string)
 	})
 	return id
 }
@@ -221,7 +221,7 @@ var afterCall = map[string][]example{
 	"scene_describe": {after(newScene, given("spec", "$"))},
 	"scene_check":    {after(newScene, given("spec", "$"))},
 	"scene_diff":     {after(newScene, given("from", "$", "to", "$"))},
-	"scene_merge":    {after(newBuiltScene, given("base", "$", "manifest", "$glb"))},
+	"scene_merge":    {after(newBuiltScene, given("base", "$", "manifest", "$fresh"))},
 	"scene_edit": {after(newScene, given("spec", "$", "edits", list(fields{"do": "add", "path": "well",
 		"value": fields{"prop": fields{"kind": "well"}, "at": list(-6, -4)}})))},
 	"get_backup":      {after(newBackup("id"), given("id", "$"))},
