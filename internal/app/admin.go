@@ -107,10 +107,7 @@ func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w
 // sweepForks discards the unfinished worlds of killed processes. It repeats every minute as long as
 // an unfinished world remains whose process may still be writing it. stop waits for its end.
 func (a *App) sweepForks(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return runBehind(ctx, func(ctx context.Context) {
 		for {
 			left, err := a.Canon.SweepForks(ctx)
 			if err != nil && ctx.Err() == nil {
@@ -120,8 +117,7 @@ func (a *App) sweepForks(ctx context.Context) (stop func()) {
 				return
 			}
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
 }
 
 // updateWorld plans and commits a change of the operator in a world.

@@ -76,11 +76,8 @@ func (a *App) FollowVectors(ctx context.Context) (stop func()) {
 	if a.vectors == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	quiet := access.NewGuard(access.Config{Now: a.now, Logger: a.logger}) // each batch of cards would be recorded
-	go func() { defer close(done); a.vectors.Follow(ctx, vectorSource{a.Canon, quiet}) }()
-	return func() { cancel(); <-done }
+	return runBehind(ctx, func(ctx context.Context) { a.vectors.Follow(ctx, vectorSource{a.Canon, quiet}) })
 }
 
 // vectorSource implements [vector.Source].

@@ -39,10 +39,7 @@ func (a *App) openEvents() (err error) {
 
 // runEvents delivers events until stop is called, which waits.
 func (a *App) runEvents(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() { defer close(done); a.Events.Run(ctx) }()
-	return func() { cancel(); <-done }
+	return runBehind(ctx, a.Events.Run)
 }
 
 // DeadLetters lists a world's dead-lettered events: those that their handlers failed to process.

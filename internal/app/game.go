@@ -47,13 +47,7 @@ func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) 
 	if a.still {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.games.Run(ctx, newDialer(server))
-	}()
-	return func() { cancel(); <-done }
+	return runBehind(context.WithoutCancel(ctx), func(ctx context.Context) { a.games.Run(ctx, newDialer(server)) })
 }
 
 // newDialer returns a function that connects to an MCP server of this process over a pipe.

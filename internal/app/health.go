@@ -53,15 +53,11 @@ func (c *storeCheckState) String() string {
 
 // watchStore checks the store once, in the background. stop cancels the check and waits for it.
 func (a *App) watchStore(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return runBehind(context.WithoutCancel(ctx), func(ctx context.Context) {
 		if wait.For(ctx, checkAfter); ctx.Err() == nil {
 			_, _ = a.CheckStore(ctx) // it logs the result
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
 }
 
 // CheckStore reads the whole store, its chains and its access records, using only a part of a

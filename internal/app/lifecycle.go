@@ -58,6 +58,14 @@ func (l *drainState) wrapHandler(h http.Handler) http.Handler {
 	})
 }
 
+// runBehind runs work in the background until it ends. stop cancels its context and waits for it.
+func runBehind(ctx context.Context, work func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); work(ctx) }()
+	return func() { cancel(); <-done }
+}
+
 // announceStop makes the server not ready, and waits for the given time or until the server has
 // failed by itself.
 func (l *drainState) announceStop(for_ time.Duration, failed <-chan struct{}) {

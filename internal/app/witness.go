@@ -51,10 +51,7 @@ func (a *App) stateHeads(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return runBehind(ctx, func(ctx context.Context) {
 		for {
 			if err := w.Write(context.WithoutCancel(ctx)); err != nil {
 				a.logger.Error("the heads of the chains could not be written to witness.folder; it is tried again",
@@ -65,8 +62,7 @@ func (a *App) stateHeads(ctx context.Context) (stop func(), err error) {
 			}
 			wait.For(ctx, c.Every)
 		}
-	}()
-	return func() { cancel(); <-done }, nil
+	}), nil
 }
 
 func (a *App) newWitness() (*witness.Writer, error) {

@@ -17,7 +17,8 @@ import (
 type Remote interface {
 	// Put stores a blob, durably. r has exactly its bytes.
 	Put(ctx context.Context, b Ref, r io.ReadSeeker) error
-	Get(ctx context.Context, sum Sum) (io.ReadCloser, error)
+	// Get returns a blob's size and bytes.
+	Get(ctx context.Context, sum Sum) (Ref, io.ReadCloser, error)
 	Stat(ctx context.Context, sum Sum) (Ref, error)
 	// Touch is Stat which also sets the blob's time to now.
 	Touch(ctx context.Context, sum Sum) (Ref, error)
@@ -28,7 +29,7 @@ type Remote interface {
 }
 
 // OpenCache opens a store of blobs in a Remote. The folder keeps those used last: limit bytes, and
-// whatever was used within the hour. Close it.
+// all that were used within the hour. Close it.
 func OpenCache(dir string, remote Remote, limit int64) (*Store, error) {
 	s, err := Open(dir)
 	if err != nil {
@@ -52,11 +53,7 @@ const inUse = time.Hour
 // fetch copies a blob from the Remote into the folder. Bytes that do not match the sum are
 // ErrDamaged.
 func (s *Store) fetch(ctx context.Context, sum Sum) error {
-	b, err := s.remote.Stat(ctx, sum)
-	if err != nil {
-		return err
-	}
-	r, err := s.remote.Get(ctx, sum)
+	b, r, err := s.remote.Get(ctx, sum)
 	if err != nil {
 		return err
 	}

@@ -124,19 +124,20 @@ func (b *Bucket) Put(ctx context.Context, ref blob.Ref, r io.ReadSeeker) error {
 	return nil
 }
 
-// Get returns the bytes of a blob.
-func (b *Bucket) Get(ctx context.Context, sum blob.Sum) (io.ReadCloser, error) {
+// Get returns the size and the bytes of a blob.
+func (b *Bucket) Get(ctx context.Context, sum blob.Sum) (blob.Ref, io.ReadCloser, error) {
+	var info minio.ObjectInfo
 	o, err := b.client.GetObject(ctx, b.bucket, b.objectName(sum), minio.GetObjectOptions{})
 	if err == nil {
-		_, err = o.Stat()
+		info, err = o.Stat()
 	}
 	switch {
 	case isAbsent(err):
-		return nil, blob.NewAbsent(sum)
+		return blob.Ref{}, nil, blob.NewAbsent(sum)
 	case err != nil:
-		return nil, explain(err)
+		return blob.Ref{}, nil, explain(err)
 	}
-	return o, nil
+	return blob.Ref{Sum: sum, Size: info.Size}, o, nil
 }
 
 // Stat returns the size of a blob.

@@ -16,7 +16,7 @@ type Class string
 
 // The classes of texts.
 const (
-	Result     Class = "narration"  // what was done, kept in the player's scope
+	Result     Class = "narration"  // the result of the act, kept in the player's scope
 	Flavour    Class = "flavour"    // something beside it, kept with it
 	Structural Class = "structural" // how the place is made, kept with it
 	Hint       Class = "hint"       // shown once
@@ -38,7 +38,7 @@ type telling struct {
 	PlayerID uuid.UUID `json:"playerId"`
 	PlaceID  uuid.UUID `json:"locationId"`
 	Text     string    `json:"text" minlen:"1" maxlen:"4000"`
-	Sources  string    `json:"sources" maxlen:"40000"` // what the text may speak of
+	Sources  string    `json:"sources" maxlen:"40000"` // the texts that it may draw on
 
 	cfg Config
 }
