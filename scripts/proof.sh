@@ -50,7 +50,7 @@ games!1,000 games with a mark in every secret, 50 of them over MCP, one in a bro
 balance!at 6 to 10 seats the humans' side wins 45 to 55% of 500 games, at most 8% are draws!./internal/game/player!^TestNeitherSideWinsTooOften$!GAMES=500
 vaults!three vaults of others come back into git: nothing differs but 50 edits and an accepted proposal, players see no hidden line!./internal/app/vaulttest!^TestAVaultComesBackIntoGit$!LARGE_VAULTS=3
 packages!two builds give the same bytes; the clients' own programs take the bundle and the extensions!./internal/app/disttest!^TestClientsTakeThePackages$!
-clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose!CLIENT_STARTS=10 CLIENT_CARDS=20000
+clients!each real client keeps its tools in ten starts beside 20,000 cards, proposes, and signs in by the address alone!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose|^TestClientsSignIn!CLIENT_STARTS=10 CLIENT_CARDS=20000
 tasks!real clients with a scripted model solve tasks in words that no tool's name has!./internal/app/clienttest!^TestClientsSolveTasks$!CLIENT_TASKS=1000
 scenes!all example scenes, built by a run in Blender, are the same when it is repeated!./internal/app/studiotest!^TestRunsOfScenesAreRepeatable$!ALL_SCENES=1
 PARTS

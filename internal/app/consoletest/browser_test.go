@@ -34,17 +34,8 @@ type tab struct {
 // newTab starts Chromium; see apptest.Chromium for a machine without it.
 func newTab(t *testing.T, base string, width int64) *tab {
 	t.Helper()
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(apptest.Chromium(t)), chromedp.NoSandbox, chromedp.Headless,
-		chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(ctx)
-	t.Cleanup(end)
-	ctx, late := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(late)
-	p := &tab{t: t, ctx: ctx, base: base}
+	p := &tab{t: t, ctx: apptest.Browse(t, 2*time.Minute), base: base}
+	ctx := p.ctx
 	p.do(chromedp.EmulateViewport(width, 900))
 	go p.watchRequests()
 	go p.watchFailures()
