@@ -48,16 +48,8 @@ func InstallModel(c Config, path, name string) (m InstalledModel, err error) {
 	if err := os.MkdirAll(c.modelFolder(), 0o700); err != nil {
 		return m, disk.Explain(c.Data, err)
 	}
-	f, err := os.CreateTemp(c.modelFolder(), ".new-*")
-	if err != nil {
+	if err := disk.WriteFile(filepath.Join(c.modelFolder(), name+modelEnding), model.Write); err != nil {
 		return m, disk.Explain(c.Data, err)
-	}
-	defer os.Remove(f.Name()) // if it was not moved
-	if err := errors.Join(model.Write(f), f.Sync(), f.Close()); err != nil {
-		return m, disk.Explain(c.Data, err)
-	}
-	if err := os.Rename(f.Name(), filepath.Join(c.modelFolder(), name+modelEnding)); err != nil {
-		return m, err
 	}
 	all, err := ListModels(c)
 	i := slices.IndexFunc(all, func(m InstalledModel) bool { return m.Name == name })

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/disk"
 	"loregate/internal/fault"
 )
 
@@ -82,21 +83,10 @@ func (r *Registry) loadFolder(folder string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(file, append(b, '\n'))
-}
-
-// replaceFile writes a file completely or not at all.
-func replaceFile(name string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
+	if err := disk.WriteBytes(file, append(b, '\n')); err != nil {
 		return fmt.Errorf("prompt: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("prompt: %w", err)
-	}
-	return os.Rename(f.Name(), name)
+	return nil
 }
 
 // loadTemplates adds the templates of a folder and pins those that are new.

@@ -94,7 +94,7 @@ func (f *Frozen) saveFiles(dir string, at Position, keep string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(dir, manifestName, b); err != nil {
+	if err := disk.WriteBytes(filepath.Join(dir, manifestName), b); err != nil {
 		return err
 	}
 	return removeOthers(dir, m, keep)
@@ -114,12 +114,12 @@ func (x *Index) writeSegment(dir string, p *frozenPart) error {
 		if !x.hasPart(p.part) {
 			return fmt.Errorf("%w: %s was removed", ErrDamaged, p.onDisk.File)
 		}
-		return writeFile(dir, p.onDisk.File, p.part.data)
+		return disk.WriteBytes(filepath.Join(dir, p.onDisk.File), p.part.data)
 	}
 	p.onDisk.File = uuid.Must(uuid.NewV7()).String() + segmentSuffix
 	if err := x.withBytes(p.part, func(data []byte) error {
 		p.onDisk.Sum = crc32.Checksum(data, castagnoli)
-		return writeFile(dir, p.onDisk.File, data)
+		return disk.WriteBytes(filepath.Join(dir, p.onDisk.File), data)
 	}); err != nil {
 		return err
 	}
@@ -200,24 +200,6 @@ func (p *part) deadBytes() (b []byte) {
 		b = binary.LittleEndian.AppendUint64(b, word)
 	}
 	return b
-}
-
-// writeFile writes a file atomically: under its name there is either the complete synced content or
-// no new file.
-func writeFile(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, name+".*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // removeOthers removes the files that a manifest does not name, except keep.

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"loregate/internal/disk"
 )
 
 // header begins a file of vectors.
@@ -100,11 +102,7 @@ func replaceFile(path string, all map[key][]vector) error {
 	for k, list := range all {
 		b = appendRecord(b, k, list)
 	}
-	next := path + ".new"
-	if err := os.WriteFile(next, b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, path)
+	return disk.WriteBytes(path, b)
 }
 
 // appendFile adds records to a file that exists.

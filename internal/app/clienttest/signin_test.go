@@ -60,8 +60,7 @@ func TestClientsSignIn(t *testing.T) {
 			if let, refused := g.since(began); let == 0 || refused > 0 {
 				t.Errorf("%d calls with a token are let in, %d refused", let, refused)
 			}
-			ended := g.endAccess(t)
-			time.Sleep(time.Second)
+			ended := g.endAccess(t).Add(time.Second)
 			reading, stop := context.WithCancel(t.Context())
 			go func() {
 				defer stop()

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -63,7 +62,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
 	o ExportOptions) (sum exchange.Summary, err error) {
 	write := func(sees string) func(canon.WorldStreamData) error {
 		return func(d canon.WorldStreamData) error {
-			return exchange.WriteNewFile(path, func(f *os.File) (err error) {
+			return exchange.WriteNewFile(path, func(f io.Writer) (err error) {
 				sum, err = writeBundle(ctx, f, d, sees, o)
 				return err
 			})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"loregate/internal/access"
@@ -38,7 +37,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string,
 		return sum, err
 	}
 	sum.Cards = len(cards)
-	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
+	return sum, exchange.WriteNewFile(name, func(f io.Writer) error {
 		b := bufio.NewWriter(f)
 		if err := write(b, cards); err != nil {
 			return err
