@@ -9,6 +9,9 @@
 // the table writer, and increments its counter before the commit. Many writes of one process share
 // a transaction. Readers have snapshots and wait for nobody.
 //
+// The address may name several servers: a primary and its standbys. Calls are refused while there is
+// no primary, and a server that was the primary before another one is not used: see failover.
+//
 // Package canon defines commits and decides who may read and write. Backups are made with pg_dump.
 //
 // Row formats: ids are uuids, all zero for none; hashes are 32 bytes, NULL for the zero Hash. Times

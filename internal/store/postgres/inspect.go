@@ -164,7 +164,7 @@ func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding
 
 // findDataDir returns the server's data folder if the server is on this machine.
 func (s *Store) findDataDir(ctx context.Context) Place {
-	host := s.pool.Config().ConnConfig.Host
+	host := s.failover.primaryConfig().Host
 	if ip := net.ParseIP(host); !strings.HasPrefix(host, "/") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return ""
 	}

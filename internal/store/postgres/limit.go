@@ -29,7 +29,7 @@ const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bi
 // Spend adds the calls that this process let through to those of all processes. It waits for no
 // writer and for no disk.
 func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spent, error) {
-	if err := s.calls.Begin(); err != nil {
+	if err := s.beginCall(ctx); err != nil {
 		return nil, err
 	}
 	defer s.calls.End()
@@ -69,7 +69,7 @@ func columnsOf(list []access.Spending) []any {
 
 // Forget deletes buckets that have been full again since before now.
 func (s *Store) Forget(ctx context.Context, now time.Time) error {
-	if err := s.calls.Begin(); err != nil {
+	if err := s.beginCall(ctx); err != nil {
 		return err
 	}
 	defer s.calls.End()

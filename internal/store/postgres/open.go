@@ -75,6 +75,7 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	}
 	p.MaxConns = int32(c.Conns)
 	p.MaxConnIdleTime = 5 * time.Minute
+	p.ConnConfig.OnNotice = noteWarning
 	params := p.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name":                    "loregate",
@@ -128,7 +129,7 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 //
 // Without upgrade, a database of an earlier format is left unchanged: only its operator can back it
 // up, and older programs cannot write to it after the migration.
-func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
+func migrate(ctx context.Context, pool *pgxpool.Pool, primary *pgx.ConnConfig, upgrade bool) error {
 	at, err := readFormat(ctx, pool)
 	if err == nil && at > 0 && at < schemaVersion && !upgrade {
 		// Another process may be creating a new database's schema, step by step.
@@ -148,7 +149,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 		return fault.New(fault.Unavailable,
 			"the database has format %d and this program needs format %d: back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
 	}
-	return runGoose(ctx, pool.Config().ConnConfig)
+	return runGoose(ctx, primary)
 }
 
 // checkFormat refuses a format written by a newer program.

@@ -37,10 +37,11 @@ type Store struct {
 	damaged atomic.Pointer[error] // the damage that was found; nil if none
 	refused atomic.Pointer[error] // why the server refused the last write; nil if it did not
 
-	spares spares
-	watch  watch
-	caches sqlstore.Caches
-	finder *finder.Finder
+	spares   spares
+	watch    watch
+	failover *failover
+	caches   sqlstore.Caches
+	finder   *finder.Finder
 }
 
 var _ canon.Store = (*Store)(nil)
@@ -55,13 +56,20 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, p)
-	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", toFault(err))
+	s := &Store{cfg: cfg, calls: sqlstore.Calls{Closed: errClosed}}
+	s.watch.init(s)
+	s.failover = newFailover(p.ConnConfig, cfg.Poll, s.adoptPrimary)
+	s.failover.guard(p.ConnConfig)
+	p.BeforeConnect = s.failover.choosePrimary
+	if s.pool, err = pgxpool.NewWithConfig(ctx, p); err == nil {
+		s.failover.start()
+		if err = s.prepareDatabase(ctx); err != nil {
+			s.pool.Close()
+		}
 	}
-	s := &Store{cfg: cfg, pool: pool, calls: sqlstore.Calls{Closed: errClosed}}
-	if err := s.prepareDatabase(ctx); err != nil {
-		pool.Close()
+	if err != nil {
+		s.failover.close()
+		s.watch.close()
 		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
 	s.Service = sqlstore.NewService(sqlstore.Database{
@@ -72,14 +80,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 			return s.write(ctx, func(t *tx) error { return f(t.c) })
 		},
 	})
-	s.spares.init(pool)
-	s.watch.init(s)
+	s.spares.init(s.pool)
 	s.finder = newFinder(s)
 	s.writes = group.New(&writer{s: s})
 	return s, nil
 }
 
 func (s *Store) prepareDatabase(ctx context.Context) error {
+	if err := s.failover.awaitPrimary(ctx); err != nil {
+		return err
+	}
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -87,7 +97,7 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	err = checkServer(ctx, c.Conn())
 	c.Release()
 	if err == nil {
-		err = migrate(ctx, s.pool, s.cfg.Upgrade)
+		err = migrate(ctx, s.pool, s.failover.primaryConfig(), s.cfg.Upgrade)
 	}
 	if err != nil {
 		return err
@@ -103,15 +113,35 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	return nil
 }
 
+// adoptPrimary prepares the store for a primary that was found, before the first call is let
+// through. After a failover that lost writes, which synchronous standbys exclude, cached numbers
+// might belong to rows that do not exist.
+func (s *Store) adoptPrimary(promoted bool) {
+	if promoted {
+		s.caches.Clear()
+	}
+	s.pool.Reset()
+	s.watch.wakeWaiters()
+}
+
+// beginCall begins a call, which ends with s.calls.End. It refuses the call if the store is closed
+// or has no primary.
+func (s *Store) beginCall(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.failover.check(); err != nil {
+		return err
+	}
+	return s.calls.Begin()
+}
+
 // beginRead is sent together with the first query, which takes the snapshot.
 const beginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 // read runs f on a snapshot of the database.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.calls.Begin(); err != nil {
+	if err := s.beginCall(ctx); err != nil {
 		return err
 	}
 	defer s.calls.End()
@@ -147,6 +177,7 @@ func (s *Store) Close() error {
 		s.calls.Close()
 		s.writes.Close()
 		s.watch.close()
+		s.failover.close()
 		s.spares.close()
 		s.pool.Close()
 	})

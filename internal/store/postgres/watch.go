@@ -95,7 +95,7 @@ func (s *Store) Changed() <-chan struct{} {
 // listen follows other processes' writes until the store is closed.
 func (w *watch) listen() {
 	for w.ctx.Err() == nil {
-		c, err := pgx.ConnectConfig(w.ctx, w.s.pool.Config().ConnConfig)
+		c, err := pgx.ConnectConfig(w.ctx, w.s.failover.primaryConfig())
 		if err == nil {
 			w.followWrites(c)
 			_ = c.Close(context.WithoutCancel(w.ctx))

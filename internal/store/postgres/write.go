@@ -3,11 +3,14 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 	"loregate/internal/search"
 	"loregate/internal/store/group"
 	"loregate/internal/store/sqlstore"
@@ -16,10 +19,7 @@ import (
 // write runs f in a transaction and returns when it is durable or undone.
 func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	defer func() { s.noteWrite(err) }()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.calls.Begin(); err != nil {
+	if err := s.beginCall(ctx); err != nil {
 		return err
 	}
 	defer s.calls.End()
@@ -41,11 +41,29 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 // errLost is returned by writes whose transaction the server rolled back at COMMIT.
 var errLost = errors.New("postgres: the transaction was not committed")
 
+// errUnconfirmed is returned by writes that the server committed with a warning: it stopped waiting
+// for its synchronous standbys. A failover may lose them.
+var errUnconfirmed = &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
+	Message: "the database's standbys did not confirm the write, which may or may not be kept; try again"}
+
+// Warnings of a connection are kept under this key of its custom data.
+const warningKey = "loregate.warning"
+
+// noteWarning keeps a warning of the server for the writer, which looks at it after a commit. The
+// warning's text depends on the server's language.
+func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		c.CustomData()[warningKey] = n.Message
+	}
+}
+
 // writer is the connection for writing.
 type writer struct {
 	s *Store
 	p *pgxpool.Conn // kept from one transaction to the next; nil until the first Begin and after Close
 	c *conn
+
+	timeline uint32 // of the server, at the beginning of the transaction
 }
 
 var _ group.Conn[*tx] = (*writer)(nil)
@@ -75,10 +93,15 @@ func (w *writer) begin() error {
 	// others wait for the writer lock
 	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait))
 	format := 0
-	_, err := sqlstore.One(context.Background(), w.c, func(r sqlstore.Row) error { format = int(r.Int(0)); return nil },
-		"SELECT format FROM writer FOR UPDATE")
+	_, err := sqlstore.One(context.Background(), w.c, func(r sqlstore.Row) error {
+		format, w.timeline = int(r.Int(0)), timelineOf(r.Text(1))
+		return nil
+	}, "SELECT format, "+lineSQL+" FROM writer FOR UPDATE")
 	if err == nil {
 		err = checkFormat(format)
+	}
+	if err == nil {
+		err = w.s.failover.checkTimeline(w.timeline)
 	}
 	if err != nil {
 		_ = w.Rollback() // always returns nil
@@ -133,15 +156,24 @@ func (w *writer) UndoWrite() error {
 	return err
 }
 
-// Commit implements group.Conn.
+// Commit implements group.Conn. It commits nothing if the primary was lost or replaced since the
+// transaction began.
 func (w *writer) Commit() error {
+	if err := w.s.failover.checkTimeline(w.timeline); err != nil {
+		return err
+	}
 	wrote := w.c.wrote
+	delete(w.p.Conn().PgConn().CustomData(), warningKey)
 	if wrote {
 		w.c.enqueue("UPDATE writer SET n = n + 1, mark = n + 1")
 	}
 	tag, err := w.c.run(context.Background(), "COMMIT", nil)
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
+	}
+	if warning := w.p.Conn().PgConn().CustomData()[warningKey]; err == nil && warning != nil {
+		w.s.failover.doubt()
+		err = errUnconfirmed.Because(fmt.Errorf("commit: the server warned: %v", warning))
 	}
 	if err == nil && wrote { // a write transaction that only looks for work must not wake its own process
 		w.s.watch.announceWrite()

@@ -19,6 +19,13 @@ type Caches struct {
 	names  sync.Map // labelName -> int64
 }
 
+// Clear removes all rows.
+func (c *Caches) Clear() {
+	c.worlds.Clear()
+	c.labels.Clear()
+	c.names.Clear()
+}
+
 // labelName identifies a label by its world's number and its text.
 type labelName struct {
 	w    int64

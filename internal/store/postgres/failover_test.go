@@ -1,0 +1,178 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"loregate/internal/app/apptest"
+	"loregate/internal/fault"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// pair is a primary with a synchronous standby, and two stores that know both.
+type pair struct {
+	t                *testing.T
+	primary, standby *pgtest.Server
+	here, there      *postgres.Store
+	at               string
+
+	acked, refused atomic.Int64
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{t: t, primary: pgtest.Start(t)}
+	p.at = p.primary.Empty()
+	p.standby = p.primary.Standby()
+	both := p.primary.Both(p.standby, p.at)
+	p.here, p.there = openAt(t, both), openAt(t, both)
+	return p
+}
+
+// write appends a commit and counts its result.
+func (p *pair) write(s *postgres.Store) error {
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	err := appendNext(ctx, s)
+	switch f, ok := errors.AsType[*fault.Error](err); {
+	case err == nil:
+		p.acked.Add(1)
+	case !ok || f.Kind != fault.Unavailable || f.RetryAfter == 0:
+		p.t.Errorf("a write without a primary: %v, want unavailable with a time to wait", err)
+	default:
+		p.refused.Add(1)
+	}
+	return err
+}
+
+// keepWriting writes until the returned function is called.
+func (p *pair) keepWriting() (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if p.write(p.here) != nil {
+				<-time.After(10 * time.Millisecond)
+			}
+		}
+	}()
+	apptest.Eventually(p.t, "writes are acknowledged", patience, func() bool { return p.acked.Load() >= 20 })
+	return func() { close(ended); <-done }
+}
+
+// wantGoesOn waits until writes are refused and, after the standby's promotion, acknowledged again.
+func (p *pair) wantGoesOn() {
+	p.t.Helper()
+	began := time.Now()
+	apptest.Eventually(p.t, "writes are refused", patience, func() bool { return p.refused.Load() > 1 })
+	noticed := time.Since(began)
+	if noticed > 3*time.Second {
+		p.t.Errorf("the loss of the primary was noticed after %s", noticed)
+	}
+	p.standby.Promote()
+	promoted, before := time.Now(), p.acked.Load()
+	apptest.Eventually(p.t, "writes are acknowledged again", patience, func() bool { return p.acked.Load() > before+10 })
+	p.t.Logf("noticed after %s; went on %s after the promotion", noticed.Round(time.Millisecond),
+		time.Since(promoted).Round(time.Millisecond))
+}
+
+// wantWhole compares the chain with the acknowledged writes.
+func (p *pair) wantWhole() {
+	p.t.Helper()
+	head, acked := int64(headOf(p.t, p.there).Seq), p.acked.Load()
+	if head < acked || head > acked+p.refused.Load() {
+		p.t.Errorf("the chain has %d commits; %d were acknowledged and %d refused", head, acked, p.refused.Load())
+	}
+}
+
+func TestAKilledPrimaryIsReplaced(t *testing.T) {
+	p := newPair(t)
+	woken := p.there.Changed()
+	stop := p.keepWriting()
+	p.primary.Kill()
+	p.wantGoesOn()
+	stop()
+	// The notifications of the new primary arrive.
+	apptest.Eventually(t, "the other process listens to the new primary", patience, func() bool {
+		woken = p.there.Changed()
+		if p.write(p.here) != nil {
+			return false
+		}
+		select {
+		case <-woken:
+			return true
+		case <-time.After(200 * time.Millisecond): // less than a poll
+			return false
+		}
+	})
+	p.wantWhole()
+}
+
+// TestAPrimaryThatWakesCommitsNothing stops a primary, promotes its standby and continues the old
+// primary: nothing that it commits is acknowledged, and no process uses it.
+func TestAPrimaryThatWakesCommitsNothing(t *testing.T) {
+	p := newPair(t)
+	stop := p.keepWriting()
+	p.primary.Pause()
+	t.Cleanup(p.primary.Resume)
+	p.wantGoesOn()
+	p.primary.Resume()
+	before := p.acked.Load()
+	apptest.Eventually(t, "writes go on beside the old primary", patience, func() bool { return p.acked.Load() > before+50 })
+	stop()
+	p.wantWhole()
+
+	// The old primary still takes statements. It acknowledges no commit.
+	old, err := pgx.Connect(t.Context(), p.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := old.Exec(ctx, "UPDATE writer SET n = n + 1"); err == nil {
+		t.Error("an old primary acknowledges a commit")
+	}
+}
+
+// TestACommitThatStandbysDoNotConfirmIsNotAcknowledged cancels the wait for the standbys: the
+// server then reports success, with a warning.
+func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
+	p := newPair(t)
+	if err := p.write(p.here); err != nil {
+		t.Fatal(err)
+	}
+	p.standby.Pause()
+	t.Cleanup(p.standby.Resume)
+	done := make(chan error)
+	go func() { done <- p.write(p.here) }()
+	var err error
+	apptest.Eventually(t, "the write ends", patience, func() bool {
+		p.primary.Exec("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'")
+		select {
+		case err = <-done:
+			return true
+		case <-time.After(100 * time.Millisecond):
+			return false
+		}
+	})
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Unavailable {
+		t.Errorf("a commit that no standby has: %v, want unavailable", err)
+	}
+	if err := p.write(p.here); err == nil {
+		t.Error("the process goes on with a primary whose standbys lack a commit that can be read")
+	}
+	p.standby.Resume()
+	apptest.Eventually(t, "writes go on", patience, func() bool { return p.write(p.here) == nil })
+}

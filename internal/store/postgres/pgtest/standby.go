@@ -1,0 +1,95 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Standby starts a standby of the server, to which the server replicates synchronously.
+func (s *Server) Standby() *Server {
+	s.t.Helper()
+	dir, err := os.MkdirTemp("", "pgtest")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b := &Server{t: s.t, c: cluster{safe: true, bin: s.c.bin, dir: dir}}
+	s.t.Cleanup(b.c.stop)
+	if b.c.runAs, err = serverOwner(dir); err != nil {
+		s.t.Fatal(err)
+	}
+	backup := exec.Command(filepath.Join(s.c.bin, "pg_basebackup"), "-h", s.c.dir, "-U", "postgres", "-D", b.c.dataDir(),
+		"-R", "-c", "fast", "--no-sync")
+	backup.SysProcAttr, backup.Dir = &syscall.SysProcAttr{Credential: s.c.runAs}, dir
+	if out, err := backup.CombinedOutput(); err != nil {
+		s.t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	if err := b.c.launchServer(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Exec("ALTER SYSTEM SET synchronous_standby_names = '*'")
+	s.Exec("SELECT pg_reload_conf()")
+	return b
+}
+
+// Promote makes a standby the primary.
+func (s *Server) Promote() {
+	s.t.Helper()
+	s.Exec("SELECT pg_promote()")
+}
+
+// Exec runs a statement as superuser.
+func (s *Server) Exec(sql string) {
+	s.t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, s.c.url("postgres"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, sql); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Both returns the address of a database on the server and on another one.
+func (s *Server) Both(other *Server, address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	u.RawQuery = url.Values{"host": {s.c.dir + "," + other.c.dir}, "target_session_attrs": {"read-write"}}.Encode()
+	return u.String()
+}
+
+// Pause stops all processes of the server, and Resume continues them.
+func (s *Server) Pause() { s.signalAll(syscall.SIGSTOP) }
+
+// Resume continues a paused server.
+func (s *Server) Resume() { s.signalAll(syscall.SIGCONT) }
+
+func (s *Server) signalAll(sig syscall.Signal) {
+	s.t.Helper()
+	server := s.c.cmd.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, field := range append(strings.Fields(string(children)), strconv.Itoa(server)) {
+		pid, err := strconv.Atoi(field)
+		if err == nil {
+			err = syscall.Kill(pid, sig)
+		}
+		if err != nil && err != syscall.ESRCH { // it ended meanwhile
+			s.t.Fatal(err)
+		}
+	}
+}
