@@ -220,15 +220,16 @@ func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.W
 		return err
 	}
 	for _, ch := range rec.Changes {
-		if ch.Card == nil || ch.Card.Content == (canon.Hash{}) || bodies[ch.Card.Content] != nil {
+		h, named := ch.Content()
+		if !named || bodies[h] != nil {
 			continue
 		}
-		b, ok, err := r.Body(ctx, w, ch.Card.Content)
+		b, ok, err := r.Body(ctx, w, h)
 		if err != nil {
 			return err
 		}
 		if ok {
-			bodies[ch.Card.Content] = b
+			bodies[h] = b
 		}
 	}
 	return nil

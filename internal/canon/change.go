@@ -44,6 +44,18 @@ type Change struct {
 	Link   *LinkImage   `json:"link,omitempty"`
 	Layer  *LayerImage  `json:"layer,omitempty"`
 	Purge  *PurgeImage  `json:"purge,omitempty"`
+	Text   *TextImage   `json:"text,omitempty"`
+}
+
+// Content returns the hash of the content that a change names, if it names one.
+func (ch Change) Content() (Hash, bool) {
+	switch {
+	case ch.Card != nil:
+		return ch.Card.Content, ch.Card.Content != Hash{}
+	case ch.Text != nil:
+		return ch.Text.Content, !ch.Text.Gone
+	}
+	return Hash{}, false
 }
 
 // WorldImage is a world's state after a change.
@@ -119,6 +131,14 @@ type PurgeImage struct {
 	Card CardID `json:"card"`
 	Rev  uint32 `json:"rev"`
 	Body Hash   `json:"body"`
+}
+
+// TextImage is a text beside the cards, which links and events name by its hash. Gone erases its bytes and keeps the hash.
+type TextImage struct {
+	Content Hash         `json:"content"`
+	Size    int          `json:"size,omitempty"`
+	Label   access.Label `json:"label"` // of those who may learn the hash
+	Gone    bool         `json:"gone,omitempty"`
 }
 
 // StreamID identifies a stream, the unit of order, locking and hash chain. A world's canon is

@@ -199,10 +199,11 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 		rec.Causation = set.Cause.String()
 	}
 	for _, ch := range set.Changes {
-		if ch.Card == nil || set.bodies[ch.Card.Content] == nil {
+		h, named := ch.Content()
+		if !named || set.bodies[h] == nil {
 			continue
 		}
-		if err := tx.PutBody(ctx, w, ch.Card.Content, set.bodies[ch.Card.Content]); err != nil {
+		if err := tx.PutBody(ctx, w, h, set.bodies[h]); err != nil {
 			return Receipt{}, err
 		}
 	}

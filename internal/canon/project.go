@@ -48,6 +48,10 @@ func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 			Player: ch.Member.Player})
 	case ch.Purge != nil:
 		return p.projectPurge(ctx, *ch.Purge)
+	case ch.Text != nil && ch.Text.Gone:
+		return p.eraseUnused(ctx, ch.Text.Content)
+	case ch.Text != nil:
+		return nil
 	}
 	return fmt.Errorf("empty change")
 }
@@ -246,12 +250,17 @@ func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 			return err
 		}
 	}
+	return p.eraseUnused(ctx, im.Body)
+}
+
+// eraseUnused erases the bytes of a content, unless a version of a card uses them.
+func (p *projector) eraseUnused(ctx context.Context, h Hash) error {
 	if p.replaying {
 		return nil
 	}
-	used, err := p.tx.BodyInUse(ctx, p.world, im.Body)
+	used, err := p.tx.BodyInUse(ctx, p.world, h)
 	if err != nil || used {
 		return err
 	}
-	return p.tx.EraseBody(ctx, p.world, im.Body)
+	return p.tx.EraseBody(ctx, p.world, h)
 }

@@ -386,6 +386,8 @@ func (g *generations) noteCommit(ctx context.Context, r Reader, w access.WorldID
 			g.noteAny(levelOf(ch.Link.Label), rec.Seq)
 		case ch.Layer != nil:
 			g.noteAny(levelOf(ch.Layer.Label), rec.Seq)
+		case ch.Text != nil:
+			g.noteAny(levelOf(ch.Text.Label), rec.Seq)
 		case ch.Card != nil:
 			if err := g.noteCard(ctx, r, w, rec.Seq, ch.Card); err != nil {
 				return err

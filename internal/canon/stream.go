@@ -92,16 +92,17 @@ func namedContents(ctx context.Context, r Reader, w access.WorldID) (list []Hash
 			return nil, err
 		}
 		for _, ch := range rec.Changes {
-			if ch.Card == nil || ch.Card.Content == (Hash{}) || named[ch.Card.Content] {
+			h, ok := ch.Content()
+			if !ok || named[h] {
 				continue
 			}
-			named[ch.Card.Content] = true
-			_, stored, err := r.Body(ctx, w, ch.Card.Content)
+			named[h] = true
+			_, stored, err := r.Body(ctx, w, h)
 			if err != nil {
 				return nil, err
 			}
 			if stored {
-				list = append(list, ch.Card.Content)
+				list = append(list, h)
 			}
 		}
 	}

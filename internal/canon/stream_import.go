@@ -204,7 +204,7 @@ func (in *streamImport) checkChange(seq Seq, ch Change) error {
 		if err := errors.Join(levels(ch.Card.Own), checkCardImage(*ch.Card)); err != nil {
 			return err
 		}
-		return in.noteContent(seq, *ch.Card)
+		return in.noteContent(seq, ch.Card.Content, ch.Card.Size)
 	case ch.Link != nil:
 		if ch.Link.Kind == "" || len(ch.Link.Kind) > 64 {
 			return errors.New("the kind of the link is empty or too long")
@@ -222,6 +222,11 @@ func (in *streamImport) checkChange(seq Seq, ch Change) error {
 	case ch.Purge != nil:
 		delete(in.missing, ch.Purge.Body)
 		return nil
+	case ch.Text != nil && ch.Text.Gone:
+		delete(in.missing, ch.Text.Content)
+		return levels(ch.Text.Label)
+	case ch.Text != nil:
+		return errors.Join(levels(ch.Text.Label), in.noteContent(seq, ch.Text.Content, ch.Text.Size))
 	}
 	return errors.New("it is empty")
 }
@@ -259,26 +264,26 @@ func checkObject(raw json.RawMessage) error {
 	return nil
 }
 
-// noteContent records that a commit names the content of a card.
-func (in *streamImport) noteContent(seq Seq, im CardImage) error {
-	if im.Content == (Hash{}) {
+// noteContent records that a commit names a content.
+func (in *streamImport) noteContent(seq Seq, h Hash, named int) error {
+	if h == (Hash{}) {
 		return nil
 	}
-	size, came := in.stored[im.Content]
+	size, came := in.stored[h]
 	switch {
 	case !came:
-		if _, known := in.missing[im.Content]; !known {
-			in.missing[im.Content] = seq
+		if _, known := in.missing[h]; !known {
+			in.missing[h] = seq
 		}
 		return nil
 	case size < 0: // named before
 		size = -size
 	default:
 		in.used++
-		in.stored[im.Content] = -size
+		in.stored[h] = -size
 	}
-	if size != im.Size {
-		return errors.New("the size of the card is not that of its content")
+	if size != named {
+		return errors.New("the size is not that of its content")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (p *Plan) Undo(change uuid.UUID) error {
 }
 
 // affectedCards returns the cards that a change affects, or nil if any part of the change is
-// hidden. For a change that affects no cards, the world's admins get one zero Card and everyone
+// hidden. For a change that affects no cards, those who may know of it get one zero Card and everyone
 // else nil.
 func (p *Plan) affectedCards(ch Change) (cards []Card, err error) {
 	var ids []CardID
@@ -61,6 +61,8 @@ func (p *Plan) affectedCards(ch Change) (cards []Card, err error) {
 		ids, label = []CardID{ch.Link.From, ch.Link.To}, ch.Link.Label
 	case ch.Layer != nil:
 		ids, label = []CardID{ch.Layer.Card}, ch.Layer.Label
+	case ch.Text != nil && p.View().Sees(ch.Text.Label):
+		return []Card{{}}, nil
 	case p.grant.Role() >= access.RoleAdmin:
 		return []Card{{}}, nil
 	}

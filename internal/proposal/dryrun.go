@@ -154,6 +154,8 @@ func labelOf(run canon.DryRun) access.Label {
 			l = l.Meet(ch.Link.Label)
 		case ch.Layer != nil:
 			l = l.Meet(ch.Layer.Label)
+		case ch.Text != nil:
+			l = l.Meet(ch.Text.Label)
 		case ch.World != nil, ch.Member != nil, ch.Purge != nil:
 			l = l.Meet(access.NewLabel(access.LevelAdmin))
 		}

@@ -152,6 +152,8 @@ func (p *previewer) previewItem(ch canon.Change) (PreviewItem, error) {
 	case ch.World != nil:
 		b, err := json.Marshal(ch.World)
 		return PreviewItem{Act: "world", What: ch.World.Slug, Diff: string(b)}, err
+	case ch.Text != nil:
+		return PreviewItem{Act: "text", What: ch.Text.Content.String(), Level: ch.Text.Label.String()}, nil
 	case ch.Member != nil:
 		return PreviewItem{Act: "member", What: string(ch.Member.Subject), Diff: ch.Member.Role.String()}, nil
 	}

@@ -70,6 +70,15 @@ func fillWorld(t *testing.T, s *exchangetest.Scene) {
 				return err
 			}
 		}
+		for _, text := range []string{"sekrit words", "kept words"} {
+			h, err := p.StoreText(text, gm)
+			if err == nil && text == "sekrit words" {
+				err = p.EraseText(h, gm)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		return p.SetMember("ann", access.RoleGM, canon.CardID{})
 	})
 	purge(t, s, "Lost", "sekrit")

@@ -125,7 +125,7 @@ func TestHostileBundles(t *testing.T) {
 	} {
 		p := maps.Clone(whole)
 		p[contentsFile] += content
-		p[manifestFile] = strings.Replace(p[manifestFile], `"contents": 9`, `"contents": 10`, 1)
+		p[manifestFile] = strings.Replace(p[manifestFile], `"contents": 10`, `"contents": 11`, 1)
 		wantRefused(t, exchangetest.Files(p), why)
 	}
 }
