@@ -24,6 +24,8 @@ type Config struct {
 	Ledgers map[string][]string // surfaces that may open each kind of ledger; AnySurface is all; see LedgerStream
 	// Nearness finds cards by meaning, in every search by relevance; nil: words alone.
 	Nearness Nearness
+	// TextsOf returns the texts that are erased when a card goes to the trash; nil: none. The snapshot sees everything.
+	TextsOf func(context.Context, *Snapshot, Card) ([]TextRef, error)
 }
 
 // Canon is the only door to the data of every world. It is safe for concurrent use.
@@ -33,6 +35,7 @@ type Canon struct {
 	newID    func(StreamID) uuid.UUID
 	ledgers  map[string][]string
 	nearness Nearness
+	textsOf  func(context.Context, *Snapshot, Card) ([]TextRef, error)
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
@@ -50,7 +53,7 @@ func New(c Config) *Canon {
 		c.NewID = func(StreamID) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers),
-		nearness: c.Nearness}
+		nearness: c.Nearness, textsOf: c.TextsOf}
 }
 
 // Changed returns a channel that is closed at the next commit by any process. Get it before

@@ -212,7 +212,7 @@ func (p *Plan) Trash(c Card) error {
 	p.planCard(ActTrash, &c)
 	p.gone[c.ID] = true
 	p.releaseName(c.Key, c.ID)
-	return nil
+	return p.eraseTextsOf(c)
 }
 
 // releaseName frees a key from a card, unless the plan gave the key to another card.

@@ -49,7 +49,7 @@ func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	case ch.Purge != nil:
 		return p.projectPurge(ctx, *ch.Purge)
 	case ch.Text != nil && ch.Text.Gone:
-		return p.eraseUnused(ctx, ch.Text.Content)
+		return p.eraseText(ctx, ch.Text.Content)
 	case ch.Text != nil:
 		return nil
 	}
@@ -250,17 +250,20 @@ func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 			return err
 		}
 	}
-	return p.eraseUnused(ctx, im.Body)
-}
-
-// eraseUnused erases the bytes of a content, unless a version of a card uses them.
-func (p *projector) eraseUnused(ctx context.Context, h Hash) error {
 	if p.replaying {
 		return nil
 	}
-	used, err := p.tx.BodyInUse(ctx, p.world, h)
+	used, err := p.tx.BodyInUse(ctx, p.world, im.Body)
 	if err != nil || used {
 		return err
+	}
+	return p.tx.EraseBody(ctx, p.world, im.Body)
+}
+
+// eraseText erases a text beside the cards. Nothing else has its bytes, which begin with a word of their own.
+func (p *projector) eraseText(ctx context.Context, h Hash) error {
+	if p.replaying {
+		return nil
 	}
 	return p.tx.EraseBody(ctx, p.world, h)
 }

@@ -35,11 +35,11 @@ func TestTextsBesideCardsAreErasedByTheirHash(t *testing.T) {
 	}); err == nil {
 		t.Error("a user stored a text for game masters")
 	}
-	s.as("user").must(func(p *canon.Plan) error { return p.EraseText(gone, open) })
+	s.as("user").must(func(p *canon.Plan) error { return p.EraseText(canon.TextRef{Content: gone, Label: open}) })
 	for range 2 {
 		for h, want := range map[canon.Hash]string{kept: "a promise", gone: ""} {
 			err := s.canon.Read(t.Context(), user.grant, func(snap *canon.Snapshot) error {
-				if got, err := snap.Body(t.Context(), h); err != nil || got != want {
+				if got, err := snap.StoredText(t.Context(), h); err != nil || got != want {
 					t.Errorf("the text is %q, want %q (%v)", got, want, err)
 				}
 				return nil

@@ -16,18 +16,21 @@ import (
 // Action is an act of a player: the payload of Player.Move, Player.Look and Player.Act. Its
 // narration is made from this and from the data that the reader may see at present.
 type Action struct {
-	PlayerID   canon.CardID      `json:"playerId"`
-	Verb       command.Verb      `json:"verb"`
-	Direction  command.Direction `json:"direction,omitempty"`
-	From       *canon.CardID     `json:"fromLocationId,omitempty"`
-	To         *canon.CardID     `json:"toLocationId,omitempty"`
-	Objects    []ObjectRef       `json:"objects,omitempty"`
-	Target     *ObjectRef        `json:"target,omitempty"`
-	Detail     string            `json:"detail,omitempty"` // a word of the place's description, or the words said
-	Line       int               `json:"line,omitempty"`   // which of a character's lines answers, from 1
-	Effect     string            `json:"effect,omitempty"`
-	Check      *ActCheck         `json:"check,omitempty"` // that decided a free act
-	DurationMs int64             `json:"durationMs"`
+	PlayerID  canon.CardID      `json:"playerId"`
+	Verb      command.Verb      `json:"verb"`
+	Direction command.Direction `json:"direction,omitempty"`
+	From      *canon.CardID     `json:"fromLocationId,omitempty"`
+	To        *canon.CardID     `json:"toLocationId,omitempty"`
+	Objects   []ObjectRef       `json:"objects,omitempty"`
+	Target    *ObjectRef        `json:"target,omitempty"`
+	Detail    string            `json:"detail,omitempty"` // a word of the place's description, or the words said
+	// Private is set if the player's words are kept beside the event, for those who may know them; see Perceive.
+	Private    bool      `json:"private,omitempty"`
+	Answer     string    `json:"answer,omitempty"` // the line that answers private words; not stored here
+	Line       int       `json:"line,omitempty"`   // which of a character's lines answers, from 1
+	Effect     string    `json:"effect,omitempty"`
+	Check      *ActCheck `json:"check,omitempty"` // that decided a free act
+	DurationMs int64     `json:"durationMs"`
 	// part of the cost that was cut: no player gets further ahead of the world
 	CutMs  int64    `json:"cutMs,omitempty"`
 	Clock  int64    `json:"clock"`            // the player's clock afterwards
@@ -89,30 +92,34 @@ type Speaker struct {
 
 // readAnswer returns the line with which a character answered, or "" if it has none.
 func (m *AsOf) readAnswer(ctx context.Context, d Action) (string, error) {
+	if d.Private {
+		return d.Answer, nil
+	}
 	t, ok, err := m.CardByID(ctx, d.Target.ID)
 	if err != nil || !ok {
 		return "", err
 	}
-	return AnswerOf(t, d), nil
+	line, _ := AnswerOf(t, d.Detail, d.Line)
+	return line, nil
 }
 
-// AnswerOf returns the line with which a character answers. It is "" for players: the people who
-// play them answer.
-func AnswerOf(t Card, d Action) string {
+// AnswerOf returns the line with which a character answers words: its own for them, which ofWords reports, or the one of
+// that number. It is "" for players: the people who play them answer.
+func AnswerOf(t Card, said string, number int) (line string, ofWords bool) {
 	if t.IsType(TypePlayer) {
-		return ""
+		return "", false
 	}
 	var f Speaker
 	DecodeFields(t.Fields, &f)
 	for topic, line := range sortedByKey(f.Topics) {
-		if command.Mentions(d.Detail, topic) {
-			return line
+		if command.Mentions(said, topic) {
+			return line, true
 		}
 	}
-	if d.Line > 0 && d.Line <= len(f.Says) {
-		return f.Says[d.Line-1]
+	if number > 0 && number <= len(f.Says) {
+		return f.Says[number-1], false
 	}
-	return ""
+	return "", false
 }
 
 // Quote returns the line that somebody says, as a sentence.

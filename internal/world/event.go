@@ -30,6 +30,7 @@ const (
 	ClockAdvanced   event.Type = "World.Clock.Advanced"
 	ClockReconciled event.Type = "Player.Clock.Reconciled"
 	PlayerNarrated  event.Type = "Player.Narrated"
+	PlayerForgotten event.Type = "Player.Forgotten"
 	ThingMade       event.Type = "World.Thing.Made"
 )
 
@@ -66,6 +67,7 @@ var EventKinds = []EventKind{
 	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
 	{ThingMade, 1, "A noun in the text of a place became a card, because a player handled it.", access.RoleNone},
 	{PlayerNarrated, 1, "An act was narrated to its player.", access.RoleNone},
+	{PlayerForgotten, 1, "Words between a player and characters were erased.", access.RoleNone},
 }
 
 // IsEventType reports whether there is a type of event.

@@ -14,10 +14,17 @@ import (
 type Narration struct {
 	PlayerID canon.CardID `json:"playerId"`
 	EventID  uuid.UUID    `json:"eventId"` // of the act
-	Text     string       `json:"text"`
-	Hint     string       `json:"hint,omitempty"` // shown once: it is no part of what is remembered
-	By       string       `json:"by"`             // ByRules or the name of a model
+	By       string       `json:"by"`      // ByRules or the name of a model
 	Template string       `json:"template,omitempty"`
+	NPCID    canon.CardID `json:"npcId,omitzero"`   // of the character that the act was about
+	Content  canon.Hash   `json:"content,omitzero"` // of the NarrationText; zero in older events
+	NarrationText
+}
+
+// NarrationText has the words of a narration. They are kept beside its event, so that they can be erased.
+type NarrationText struct {
+	Text string `json:"text,omitempty"`
+	Hint string `json:"hint,omitempty"` // shown once: it is no part of what is remembered
 }
 
 // ByRules is the author of narrations by templates.
@@ -37,24 +44,47 @@ func (m *AsOf) NarrationOf(
 ) (n Narration, ok bool, err error) {
 	events, _, err := m.Events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))},
 		Key: NarrationKey(act), Page: canon.Page{Limit: 1, Uncounted: true}})
-	if len(events) > 0 {
-		DecodeFields(events[0].Payload, &n)
+	if err != nil || len(events) == 0 {
+		return n, false, err
 	}
-	return n, len(events) > 0, err
+	e, err := m.Perceive(ctx, events[0])
+	DecodeFields(e.Payload, &n)
+	return n, n.Text != "", err
 }
 
 // NarrationKey returns the key of the event that narrates an act.
 func NarrationKey(act uuid.UUID) string { return "narrated:" + act.String() }
 
-// NarrationEntries returns the entries of the narration context of a player, as JSON without ids.
+// CharacterIn returns the living character that an act of a player is about; zero if there is none.
+func (m *AsOf) CharacterIn(ctx context.Context, act uuid.UUID) (id canon.CardID, err error) {
+	events, _, err := m.Events(ctx, canon.EventQuery{ID: act, Page: canon.Page{Limit: 1, Uncounted: true}})
+	if err != nil || len(events) == 0 {
+		return id, err
+	}
+	var d Action
+	if DecodeFields(events[0].Payload, &d); d.Target == nil {
+		return id, nil
+	}
+	t, ok, err := m.CardByID(ctx, d.Target.ID)
+	if ok && IsAlive(t) && !t.IsType(TypePlayer) {
+		id = t.ID
+	}
+	return id, err
+}
+
+// NarrationEntries returns the entries of the narration context of a player, and of a character that it deals with unless
+// npc is zero, as JSON without ids.
 func (w *World) NarrationEntries(
 	ctx context.Context,
 	snap *canon.Snapshot,
-	player canon.CardID,
+	player, npc canon.CardID,
 	maxTokens int,
 ) (json.RawMessage, error) {
-	got, err := narrationContextOf(ctx, w.Current(snap), narrationIn{PlayerID: player.String(), Purpose: "result",
-		MaxTokens: maxTokens})
+	in := narrationIn{PlayerID: player.String(), Purpose: "result", MaxTokens: maxTokens}
+	if !npc.IsZero() {
+		in.NPCID = npc.String()
+	}
+	got, err := narrationContextOf(ctx, w.Current(snap), in)
 	if err != nil || got.Item == nil {
 		return nil, err
 	}

@@ -219,14 +219,8 @@ func (n *narration) describeBeing(t Card) (string, error) {
 	if err != nil || n.player == nil {
 		return text, err
 	}
-	links, err := n.ReadLinks(n.ctx, canon.LinkQuery{From: t.ID, To: n.player.ID, Kinds: []string{LinkRegards}}, 1)
-	if err != nil {
-		return "", err
-	}
-	if len(links) > 0 {
-		text = describeAttitude(AttitudeOf(links[0]), n.player.Title()) + " " + text
-	}
-	return text, nil
+	_, r, err := n.RegardOf(n.ctx, t.ID, n.player.ID)
+	return strings.TrimSpace(describeAttitude(r.Attitude, n.player.Title()) + " " + text), err
 }
 
 func (n *narration) addSpeaker() error {
@@ -252,7 +246,7 @@ func (n *narration) addForbidden() error {
 		n.addCard(entryForbidden, *n.npc, n.npc.Title()+" is not here.", "the character is somewhere else")
 	}
 	for _, t := range here {
-		if IsAlive(t) && isDead(t) {
+		if IsAlive(t) && IsDead(t) {
 			n.addCard(entryForbidden, t, t.Title()+" is dead, and neither speaks nor acts.", "the card says so")
 		}
 	}
@@ -273,8 +267,8 @@ func (n *narration) addForbidden() error {
 	return nil
 }
 
-// isDead reports whether the fields of a card say that it is dead.
-func isDead(t Card) bool {
+// IsDead reports whether the fields of a card say that it is dead.
+func IsDead(t Card) bool {
 	var f struct {
 		Status string `json:"status"`
 		Dead   any    `json:"dead"`
@@ -409,17 +403,49 @@ func (n *narration) addTexts(kind, why string, events []canon.StoredEvent) error
 	return err
 }
 
-// addMemories adds what the character and the player said and did to each other.
+// addMemories adds what the character remembers of the player: promises, the latest exchanges, the summary of earlier ones,
+// and lines that narrators have given it.
 func (n *narration) addMemories() error {
 	if n.npc == nil || n.player == nil {
 		return nil
 	}
-	events, err := n.playerEvents(n.ctx, n.player.ID, 100)
+	_, r, err := n.RegardOf(n.ctx, n.npc.ID, n.player.ID)
+	if err != nil {
+		return err
+	}
+	recent := slices.DeleteFunc(slices.Clone(r.Recent), func(h canon.Hash) bool { return slices.Contains(r.Promises, h) })
+	if err := n.addExchanges(r.Promises, "the player has promised it"); err != nil {
+		return err
+	}
+	if err := n.addExchanges(recent[max(0, len(recent)-maxMemories):],
+		"between the character and the player, the latest first"); err != nil {
+		return err
+	}
+	sum, err := n.ReadMemory(n.ctx, r.Summary)
+	if err != nil {
+		return err
+	}
+	n.add(narrationEntry{Kind: entryMemory, Text: strings.Join(sum.Lines, " "), Why: "earlier exchanges of the two, summed up"})
+	events, err := n.readEvents(n.ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(n.player.ID))},
+		Types: []string{string(NPCDialogue)}}, maxMemories)
 	if err != nil {
 		return err
 	}
 	events = slices.DeleteFunc(events, func(e canon.StoredEvent) bool { return !slices.Contains(cardsOf(e), n.npc.ID) })
-	return n.addTexts(entryMemory, "between the character and the player, the latest first", events[:min(len(events), maxMemories)])
+	return n.addTexts(entryMemory, "the character has said it, the latest first", events)
+}
+
+func (n *narration) addExchanges(list []canon.Hash, why string) error {
+	for _, h := range slices.Backward(list) {
+		x, ok, err := n.ReadExchange(n.ctx, h)
+		if err != nil {
+			return err
+		}
+		if ok {
+			n.add(narrationEntry{Kind: entryMemory, Text: x.Recall(n.player.Title(), n.npc.Title()), Why: why})
+		}
+	}
+	return nil
 }
 
 // addLore adds cards that the place or the character is linked to.

@@ -74,6 +74,9 @@ func (m *AsOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([
 		if !names.hasAll(cardsOf(e)) {
 			continue
 		}
+		if e, err = m.Perceive(ctx, e); err != nil {
+			return nil, err
+		}
 		text, err := m.recountEvent(ctx, e, names)
 		if err != nil {
 			return nil, err

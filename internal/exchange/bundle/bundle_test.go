@@ -73,7 +73,7 @@ func fillWorld(t *testing.T, s *exchangetest.Scene) {
 		for _, text := range []string{"sekrit words", "kept words"} {
 			h, err := p.StoreText(text, gm)
 			if err == nil && text == "sekrit words" {
-				err = p.EraseText(h, gm)
+				err = p.EraseText(canon.TextRef{Content: h, Label: gm})
 			}
 			if err != nil {
 				return err

@@ -454,8 +454,9 @@ func (p *parser) parseBare(rest []word, i Intent, at Span) {
 func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	var speech []string
 	for n, w := range rest {
-		if w.kind == colon {
-			speech = append(speech, joinWords(rest[n+1:]))
+		told := n > 0 && w.fold == "that" && verbHas(said, tellingClass)
+		if w.kind == colon || told && n+1 < len(rest) {
+			speech = append(speech, joinAll(rest[n+1:]))
 			rest = rest[:n]
 			break
 		}
@@ -476,7 +477,7 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 			g.by == "to" && met != nil && !saying:
 			speech = append(speech, strings.TrimSpace(g.by+" "+text))
 		case n == 0 && g.by == "" && saying && len(said) == 1:
-			speech = append(speech, text)
+			speech = append(speech, joinAll(g.words))
 		case met == nil:
 			name, told := cutSpeech(g.words, verbHas(said, tellingClass))
 			met = splitList(name)

@@ -143,8 +143,11 @@ func trimArticles(words []word) []word {
 }
 
 // joinWords joins words as typed, without articles at the beginning.
-func joinWords(words []word) string {
-	if words = trimArticles(words); len(words) == 0 {
+func joinWords(words []word) string { return joinAll(trimArticles(words)) }
+
+// joinAll joins words as typed.
+func joinAll(words []word) string {
+	if len(words) == 0 {
 		return ""
 	}
 	if len(words) == 1 && words[0].kind != comma && words[0].kind != colon {

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -20,10 +19,10 @@ type Settle func(s canon.Settings, skill string, bonus *int, level string, m rul
 // approach is a way to go about a free act.
 type approach struct {
 	skill  string
-	level  string         // of difficulty
-	social bool           // it needs somebody
-	won    world.Attitude // change of that person's attitude by a success
-	lost   world.Attitude // and by a failure
+	level  string     // of difficulty
+	social bool       // it needs somebody
+	won    world.Deed // by a success
+	lost   world.Deed // and by a failure
 }
 
 // overrides reports whether the approach wins over the grammar's reading of its verb, which is talk or
@@ -44,22 +43,22 @@ func listApproaches() map[string]approach {
 			all[v] = a
 		}
 	}
-	add(approach{skill: "persuasion", level: "easy", social: true, won: world.Attitude{Trust: 5, Respect: 2}, lost: world.Attitude{Trust: -1}},
+	add(approach{skill: "persuasion", level: "easy", social: true, won: world.DeedPersuaded, lost: world.DeedPleaded},
 		"persuade convince charm flatter beg plead coax comfort console apologize thank reassure calm")
-	add(approach{skill: "persuasion", level: "medium", social: true, won: world.Attitude{Trust: 3}, lost: world.Attitude{Trust: -3, Respect: -2}},
+	add(approach{skill: "persuasion", level: "medium", social: true, won: world.DeedBargained, lost: world.DeedHaggled},
 		"bribe haggle seduce flirt recruit hire tempt")
-	add(approach{skill: "intimidation", level: "medium", social: true, won: world.Attitude{Trust: -5, Fear: 10},
-		lost: world.Attitude{Trust: -5, Respect: -5}}, "threaten intimidate scare frighten bully taunt insult mock provoke")
-	add(approach{skill: "deception", level: "medium", social: true, won: world.Attitude{Trust: 2}, lost: world.Attitude{Trust: -8}},
+	add(approach{skill: "intimidation", level: "medium", social: true, won: world.DeedThreatened,
+		lost: world.DeedBlustered}, "threaten intimidate scare frighten bully taunt insult mock provoke")
+	add(approach{skill: "deception", level: "medium", social: true, won: world.DeedDeceived, lost: world.DeedExposed},
 		"deceive trick bluff distract fool mislead lie")
-	add(approach{skill: "sleight of hand", level: "hard"}, "pickpocket steal palm juggle")
+	add(approach{skill: "sleight of hand", level: "hard", lost: world.DeedCaught}, "pickpocket steal palm juggle")
 	add(approach{skill: "stealth", level: "medium"}, "sneak hide creep shadow stalk")
 	add(approach{skill: "acrobatics", level: "easy"}, "balance tumble vault dodge roll swing dance")
 	add(approach{skill: "athletics", level: "easy"}, "climb jump leap swim push pull lift drag carry shake kick bang hammer knock")
 	add(approach{skill: "athletics", level: "medium"}, "break smash force bend tear topple wrestle hold")
 	add(approach{skill: "investigation", level: "easy"}, "search inspect study count measure decipher test")
 	add(approach{skill: "survival", level: "easy"}, "track fish light burn cook dig tie untie bind")
-	add(approach{skill: "animal handling", level: "easy", social: true, won: world.Attitude{Trust: 5}, lost: world.Attitude{Fear: 3}},
+	add(approach{skill: "animal handling", level: "easy", social: true, won: world.DeedTamed, lost: world.DeedScared},
 		"pet feed tame ride stroke soothe")
 	return all
 }
@@ -134,34 +133,45 @@ func (s *turn) planAttempt() error {
 	}
 	s.action.Detail = phrase
 	s.action.Line = int(s.presence.Clock / (attemptMinutes * world.Minute) % 3)
-	mode := ruleset.Straight
-	var link canon.Link
-	var feels world.Attitude
-	alive := present && world.IsAlive(to)
+	mode, alive := ruleset.Straight, present && world.IsAlive(to)
+	var b bond
 	if present {
 		s.narrowLabel(to)
 		target := world.NewObjectRef(to, 0)
 		s.action.Target = &target
 	}
 	if alive {
-		if link, feels, err = s.readAttitude(to); err != nil {
+		if how.social && world.IsDead(to) {
+			return cannot("dead", "%s is dead, and past caring.", to.Title())
+		}
+		if b, err = s.bondWith(to); err != nil {
 			return err
 		}
-		mode = ruleset.ModeOf(how.social && feels.Trust >= warm, how.social && feels.Trust <= -warm)
+		mode = ruleset.ModeOf(how.social && b.Trust >= warm, how.social && b.Trust <= -warm)
 	}
 	outcome, seed := s.settle(s.World().Settings, how.skill, s.bonusIn(how.skill), how.level, mode)
+	deed := how.lost
 	s.action.Effect = "failed"
-	change := how.lost
 	if outcome.Success {
-		s.action.Effect, change = "managed", how.won
+		s.action.Effect, deed = "managed", how.won
 	}
 	s.action.Check = &world.ActCheck{Skill: how.skill, Total: outcome.Total, Target: outcome.Target, Seed: seed}
-	if alive && change != (world.Attitude{}) {
-		if err := s.setAttitude(link, feels.Plus(change)); err != nil {
+	if alive {
+		s.action.Detail, s.action.Private = openPhrase(phrase, to), true
+		if err := s.remember(b, world.Exchange{Verb: command.Attempt, Said: phrase, Effect: s.action.Effect}, deed); err != nil {
 			return err
 		}
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// openPhrase returns the part of a phrase that those around may know: its verb and its target.
+func openPhrase(phrase string, to world.Card) string {
+	words := strings.Fields(phrase)
+	if len(words) > 1 && slices.Contains([]string{"to", "with", "at", "on", "from"}, words[1]) {
+		return words[0] + " " + words[1] + " " + to.Title()
+	}
+	return words[0] + " " + to.Title()
 }
 
 // findNamed returns the card around the player, or of its own, that a part of a phrase names; the
@@ -203,31 +213,6 @@ func (s *turn) bonusIn(skill string) *int {
 		return &n
 	}
 	return nil
-}
-
-// readAttitude returns how somebody regards the player.
-func (s *turn) readAttitude(of world.Card) (canon.Link, world.Attitude, error) {
-	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: of.ID, To: s.player.ID, Kinds: []string{world.LinkRegards}}, 1)
-	if err != nil {
-		return canon.Link{}, world.Attitude{}, err
-	}
-	l := canon.Link{ID: canon.LinkIDOf(world.LinkRegards, of.ID.String(), s.player.ID.String()), Kind: world.LinkRegards,
-		From: of.ID, To: s.player.ID}
-	var a world.Attitude
-	if len(links) > 0 {
-		l = links[0]
-		a = world.AttitudeOf(l)
-	}
-	s.plan.DependOnLink(l)
-	return l, a, nil
-}
-
-func (s *turn) setAttitude(l canon.Link, a world.Attitude) (err error) {
-	if l.Attrs, err = json.Marshal(a); err != nil {
-		return err
-	}
-	_, err = s.plan.Link(l)
-	return err
 }
 
 // The narrations of a free act that succeeds and that fails; successive acts use different ones.

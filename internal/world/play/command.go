@@ -228,14 +228,18 @@ func (h *Host) narrateChange(ctx context.Context, g access.Grant, change uuid.UU
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		out.Events = append(out.Events, toEnvelope(events[0]))
-		var d world.Action
-		world.DecodeFields(events[0].Payload, &d)
 		m := h.world.Current(snap)
-		if m.Tick = d.Tick(); events[0].Seq != snap.Now() { // the snapshot itself is cheaper to read
-			m.Seq = events[0].Seq
+		e, err := m.Perceive(ctx, events[0])
+		if err != nil {
+			return err
 		}
-		text, err = narrator{m}.narrateEvent(ctx, events[0])
+		out.Events = append(out.Events, toEnvelope(e))
+		var d world.Action
+		world.DecodeFields(e.Payload, &d)
+		if m.Tick = d.Tick(); e.Seq != snap.Now() { // the snapshot itself is cheaper to read
+			m.Seq = e.Seq
+		}
+		text, err = narrator{m}.narrateEvent(ctx, e)
 		return err
 	})
 	return text, err

@@ -139,7 +139,7 @@ func (f *follower) stream(ctx context.Context, yield func(op.Message, error) boo
 				clear(f.closed)
 			}
 			f.open, f.closed[t.act] = f.open[1:], true
-			messages, err := narrationMessages(t.act, world.Narration{EventID: t.act, Text: t.text, By: world.ByRules})
+			messages, err := narrationMessages(t.act, byRules(t.act, t.text))
 			for _, m := range messages {
 				if !yield(m, err) {
 					return
@@ -196,7 +196,11 @@ func (f *follower) withoutHad(e canon.StoredEvent, messages []op.Message) []op.M
 // messagesOf returns the messages of an event.
 func (f *follower) messagesOf(ctx context.Context, n narrator, e canon.StoredEvent) ([]op.Message, error) {
 	if event.Type(e.Type) == world.PlayerNarrated {
-		return f.narrated(e)
+		told, err := n.Perceive(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return f.narrated(told)
 	}
 	shown, err := n.toStreamed(ctx, e, f.player)
 	if err != nil {
@@ -219,7 +223,7 @@ func (f *follower) messagesOf(ctx context.Context, n narrator, e canon.StoredEve
 		f.open = append(f.open, openTurn{e.ID, shown.Narration, time.After(f.host.patience + narrationSlack)})
 		return messages, nil
 	}
-	told, err := narrationMessages(e.ID, world.Narration{EventID: e.ID, Text: shown.Narration, By: world.ByRules})
+	told, err := narrationMessages(e.ID, byRules(e.ID, shown.Narration))
 	return append(messages, told...), err
 }
 
@@ -301,6 +305,9 @@ type streamed struct {
 }
 
 func (m narrator) toStreamed(ctx context.Context, e canon.StoredEvent, player canon.CardID) (t streamed, err error) {
+	if e, err = m.Perceive(ctx, e); err != nil {
+		return t, err
+	}
 	t.envelope = toEnvelope(e)
 	if e.Actor.ID == player.String() ||
 		slices.Contains([]event.Type{world.ClockReconciled, world.QuestAdvanced}, event.Type(e.Type)) &&

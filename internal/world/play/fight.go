@@ -90,8 +90,14 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	if l.Attrs, err = json.Marshal(f); err != nil {
 		return err
 	}
-	_, err = s.plan.Link(l)
-	return err
+	if _, err = s.plan.Link(l); err != nil {
+		return err
+	}
+	deed := world.DeedStruck
+	if f.Beaten {
+		deed = world.DeedBeat
+	}
+	return s.rememberDeed(to, world.Exchange{Verb: s.intent.Verb, Things: s.action.ObjectNames(), Effect: s.action.Effect}, deed)
 }
 
 // planThrow throws a thing that the player has; afterwards the thing is at the place.

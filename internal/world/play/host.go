@@ -78,7 +78,7 @@ var onWorld = []string{world.Surface}
 func (h *Host) Surface() op.Surface {
 	return op.Surface{Name: world.Surface,
 		Operations: slices.Concat([]*op.Operation{h.parseOperation()}, h.playOperations(),
-			[]*op.Operation{h.advanceOperation()}),
+			[]*op.Operation{h.advanceOperation(), h.forgetOperation()}),
 		Feeds: []*op.Feed{h.playerFeed()}}
 }
 

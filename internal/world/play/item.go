@@ -197,6 +197,10 @@ func (s *turn) planGive() error {
 	if err := s.handOver(to.ID); err != nil {
 		return err
 	}
+	x := world.Exchange{Verb: command.Give, Things: s.action.ObjectNames()}
+	if err := s.rememberDeed(to, x, world.DeedGave); err != nil {
+		return err
+	}
 	return s.finishTurn(world.PlayerAct)
 }
 

@@ -318,7 +318,11 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	case ok && t.IsType(world.TypePlayer):
 		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
 	}
-	if line := world.AnswerOf(t, d); line != "" {
+	line := d.Answer
+	if !d.Private {
+		line, _ = world.AnswerOf(t, d.Detail, d.Line)
+	}
+	if line != "" {
 		return world.Quote(d.Target.Name, line), nil
 	}
 	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil

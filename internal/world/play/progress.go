@@ -27,13 +27,6 @@ const (
 // maxReward bounds the number of things of one reward.
 const maxReward = 1000
 
-// completedQuest is the change of a giver's attitude to a player who completes its quest, and
-// failedQuest to one who fails at it.
-var (
-	completedQuest = world.Attitude{Trust: 10, Respect: 5}
-	failedQuest    = world.Attitude{Trust: -5, Respect: -2}
-)
-
 // followQuests moves the quests of a player by its acts since they last moved, in a commit of its own. Acts that were
 // committed before a process ended thus count at the next act. It returns uuid.Nil if nothing moved.
 func (h *Host) followQuests(ctx context.Context, g access.Grant, player canon.CardID, replayed bool) (uuid.UUID, error) {
@@ -132,7 +125,12 @@ func (s *turn) readActs(own []world.Pursued) (acts []canon.StoredEvent, err erro
 		if err != nil {
 			return nil, err
 		}
-		acts = append(acts, page...)
+		for _, e := range page {
+			if e, err = s.Perceive(s.ctx, e); err != nil {
+				return nil, err
+			}
+			acts = append(acts, e)
+		}
 		if len(page) < actsPage {
 			break
 		}
@@ -149,10 +147,10 @@ func (s *turn) tellMove(p world.Pursued, move *world.QuestMove, told *world.Ques
 	case world.QuestDone:
 		if move.Given, err = s.giveRewards(p.Quest); err == nil {
 			told.Objects = append(told.Objects, move.Given...)
-			err = s.changeGiver(p.Quest, completedQuest)
+			err = s.changeGiver(p.Card, p.Quest, world.DeedQuestDone)
 		}
 	case world.QuestFailed:
-		err = s.changeGiver(p.Quest, failedQuest)
+		err = s.changeGiver(p.Card, p.Quest, world.DeedQuestFailed)
 	}
 	told.Quests = append(told.Quests, *move)
 	return err
@@ -184,18 +182,48 @@ func (s *turn) giveRewards(q world.Quest) (given []world.ObjectRef, err error) {
 	return given, nil
 }
 
-// changeGiver plans a change of the attitude of the giver of a quest to the player.
-func (s *turn) changeGiver(q world.Quest, change world.Attitude) error {
-	giver, ok, err := s.FindNamed(s.ctx, q.Giver)
-	if err != nil || q.Giver == "" || !ok || !world.IsAlive(giver) {
+// giverOf returns the living giver of a quest. ok is false if it has none that the player sees.
+func (s *turn) giverOf(q world.Quest) (t world.Card, ok bool, err error) {
+	if q.Giver == "" {
+		return t, false, nil
+	}
+	if t, ok, err = s.FindNamed(s.ctx, q.Giver); !ok || err != nil || !world.IsAlive(t) || t.IsType(world.TypePlayer) {
+		return t, false, err
+	}
+	s.narrowLabel(t)
+	return t, true, nil
+}
+
+// changeGiver plans the change of the attitude of the giver of a quest, which no longer counts as promised.
+func (s *turn) changeGiver(quest world.Card, q world.Quest, deed world.Deed) error {
+	giver, ok, err := s.giverOf(q)
+	if err != nil || !ok {
 		return err
 	}
-	s.narrowLabel(giver)
-	l, feels, err := s.readAttitude(giver)
+	b, err := s.bondWith(giver)
 	if err != nil {
 		return err
 	}
-	return s.setAttitude(l, feels.Plus(change))
+	open := []canon.Hash{}
+	for _, h := range b.Promises {
+		x, _, err := s.ReadExchange(s.ctx, h)
+		if err != nil {
+			return err
+		}
+		if x.Verb != command.Accept || x.Things != quest.Title() {
+			open = append(open, h)
+		} else if !slices.Contains(b.Recent, h) {
+			label, err := s.privateLabel(giver)
+			if err != nil {
+				return err
+			}
+			if err := s.plan.EraseText(canon.TextRef{Content: h, Label: label}); err != nil {
+				return err
+			}
+		}
+	}
+	b.Promises = open
+	return s.changeBond(b, deed)
 }
 
 // tellProgress narrates the progress of quests to their player.

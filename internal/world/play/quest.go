@@ -125,6 +125,16 @@ func (s *turn) planAccept() error {
 	if i := slices.IndexFunc(own, func(o world.Pursued) bool { return o.Card.ID == t.ID }); i >= 0 {
 		l, p.Times = own[i].Link, own[i].Times
 	}
+	giver, known, err := s.giverOf(quest)
+	if err != nil {
+		return err
+	}
+	if known {
+		x := world.Exchange{Verb: command.Accept, Things: t.Title(), Promise: true}
+		if err := s.rememberDeed(giver, x); err != nil {
+			return err
+		}
+	}
 	return s.setPursuit(l, t, p)
 }
 
@@ -142,6 +152,9 @@ func (s *turn) planAbandon() error {
 	i := slices.IndexFunc(active, func(p world.Pursued) bool { return p.Card.ID == t.ID })
 	p := active[i].Pursuit
 	p.State, p.Until, p.Done = world.QuestAbandoned, s.presence.Clock, nil
+	if err := s.changeGiver(t, active[i].Quest, world.DeedQuestLeft); err != nil {
+		return err
+	}
 	return s.setPursuit(active[i].Link, t, p)
 }
 

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -73,6 +74,7 @@ func (h *Host) tellResult(ctx, within context.Context, g access.Grant, player ca
 	told := Told{Player: player, Text: r.Text}
 	var kept world.Narration
 	var known bool
+	var npc canon.CardID
 	err := h.canon.Read(ctx, g, func(snap *canon.Snapshot) (err error) {
 		m := h.world.Current(snap)
 		if kept, known, err = m.NarrationOf(ctx, player, *r.EventID); known || err != nil {
@@ -83,7 +85,10 @@ func (h *Host) tellResult(ctx, within context.Context, g access.Grant, player ca
 			return err
 		}
 		told.Place = at.To
-		told.Context, err = h.world.NarrationEntries(ctx, snap, player, contextTokens)
+		if npc, err = m.CharacterIn(ctx, *r.EventID); err != nil {
+			return err
+		}
+		told.Context, err = h.world.NarrationEntries(ctx, snap, player, npc, contextTokens)
 		return err
 	})
 	switch {
@@ -92,12 +97,18 @@ func (h *Host) tellResult(ctx, within context.Context, g access.Grant, player ca
 	case known:
 		return kept.Text
 	}
-	n := world.Narration{PlayerID: player, EventID: *r.EventID, Text: r.Text, By: world.ByRules}
+	n := byRules(*r.EventID, r.Text)
+	n.PlayerID, n.NPCID = player, npc
 	mood := h.phrase(within, g, told, &n)
 	if err := h.keepNarration(context.WithoutCancel(ctx), g, n, told.Place, mood); err != nil {
 		return r.Text // what is not kept is not told
 	}
 	return strings.TrimSpace(n.Text + "\n\n" + n.Hint)
+}
+
+// byRules returns the narration of an act by a template.
+func byRules(act uuid.UUID, text string) world.Narration {
+	return world.Narration{EventID: act, By: world.ByRules, NarrationText: world.NarrationText{Text: text}}
 }
 
 // phrase asks the narrator, and puts the texts that the gates let through into n. It returns a text for a layer of the
@@ -137,10 +148,11 @@ func (h *Host) keepNarration(
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
 	defer cancel()
-	payload, err := json.Marshal(n)
+	text, err := json.Marshal(n.NarrationText)
 	if err != nil {
 		return err
 	}
+	n.NarrationText = world.NarrationText{}
 	part := g.Part("narrated:"+n.EventID.String(), [32]byte{})
 	_, err = h.canon.Update(ctx, part, func(p *canon.Plan) error {
 		label := world.NarrationLabel(p.View())
@@ -149,13 +161,30 @@ func (h *Host) keepNarration(
 				return err
 			}
 		}
-		_, _, err := p.EventOnce(canon.Event{Type: string(world.PlayerNarrated), Payload: payload, Label: label,
+		var err error
+		if n.Content, err = p.StoreText(string(text), label); err != nil {
+			return err
+		}
+		payload, err := json.Marshal(n)
+		if err != nil {
+			return err
+		}
+		_, sent, err := p.EventOnce(canon.Event{Type: string(world.PlayerNarrated), Payload: payload, Label: label,
 			Scope: string(world.PlayerScope(n.PlayerID)), Version: 1, Key: world.NarrationKey(n.EventID),
 			Actor: narratedBy(n)})
+		if err == nil && sent {
+			err = errNarrated
+		}
 		return err
 	})
+	if errors.Is(err, errNarrated) {
+		return nil
+	}
 	return err
 }
+
+// errNarrated ends the plan of a narration that another process has kept.
+var errNarrated = errors.New("world: the act is narrated")
 
 // narratedBy returns the actor of a narration.
 func narratedBy(n world.Narration) canon.EventActor {

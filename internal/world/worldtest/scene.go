@@ -58,7 +58,7 @@ func Empty(t testing.TB, store canon.Store, change ...func(*Setup)) *Scene {
 	t.Helper()
 	s := &Scene{T: t, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.Canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.Now },
-		NewID: func(canon.StreamID) uuid.UUID { return s.IDs.Next() }})
+		NewID: func(canon.StreamID) uuid.UUID { return s.IDs.Next() }, TextsOf: world.TextsOfPlayer})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.Now }})
 	admit := func(world access.WorldID) access.Grant {
 		a, err := guard.Admit(context.Background(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin,
