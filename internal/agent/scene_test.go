@@ -112,7 +112,7 @@ func must(t *testing.T, err error) {
 }
 
 func words() kind.Config {
-	return kind.Config{Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated",
+	return kind.Config{Surface: "world", Private: func(canon.Card) access.Label { return access.NewLabel(access.LevelUser) }, Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated",
 		Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
 		Directions: []string{"north", "south", "up", "down"},
 		EventType:  func(string) (access.Role, bool) { return access.RoleUser, true }}

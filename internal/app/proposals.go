@@ -116,6 +116,7 @@ func (a *App) addOperations(surface string, operations ...*op.Operation) {
 func draftWords() kind.Config {
 	c := kind.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
+		Private: world.PrivateLabel,
 		EventType: func(name string) (access.Role, bool) {
 			k, ok := world.KindOf(event.Type(name))
 			return k.MinRole, ok

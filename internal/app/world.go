@@ -84,6 +84,6 @@ type playTokens struct{ app *App }
 
 func (p playTokens) IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (string, error) {
 	token, _, err := p.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key,
-		Subject: access.Subject("player-" + player.String()), Player: uuid.UUID(player)})
+		Subject: world.SubjectOf(player), Player: uuid.UUID(player)})
 	return token, err
 }

@@ -121,6 +121,7 @@ func (s *scene) another(options ...option) *proposal.Service {
 // kinds returns the configuration of the kinds for package world, with its registry of events.
 func kinds() kind.Config {
 	c := kind.Config{
+		Private: func(canon.Card) access.Label { return access.NewLabel(access.LevelUser) },
 		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {

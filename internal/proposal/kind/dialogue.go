@@ -80,8 +80,14 @@ func (d dialogue) Conflicts(ctx context.Context, s proposal.State) ([]proposal.I
 // isUnseen reports whether no player sees cards with a label. The author does see them.
 func isUnseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.Subjects) == 0 }
 
-// Plan records the line as an event of the player and changes nothing else.
-func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+// Plan records the line as an event between the player and the author, and changes nothing else.
+func (d dialogue) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	player, _, err := p.ByID(ctx, cardIDOf(d.PlayerID))
+	if err != nil {
+		return canon.Event{}, err
+	}
+	private := d.cfg.Private(player)
+	label = label.Meet(access.NewLabel(private.Level, append(private.Subjects, p.View().Subject)...))
 	e, err := eventOf(d.cfg.Dialogue, "player:"+strings.ToLower(d.PlayerID), label,
 		map[string]any{"npcId": strings.ToLower(d.NPCID), "playerId": strings.ToLower(d.PlayerID), "text": d.Sanitized()})
 	e.Actor = canon.EventActor{Kind: "npc", ID: strings.ToLower(d.NPCID)}

@@ -25,6 +25,8 @@ type Config struct {
 	EventType func(name string) (minRole access.Role, ok bool)
 	// The types of the events that drafts become.
 	Dialogue, Ambience, Quest string
+	// Private returns the label of what a character says to a player.
+	Private func(player canon.Card) access.Label
 	// ExitCreated is the event type whose payload describes a new exit by fromId and direction.
 	ExitCreated string
 }
