@@ -13,6 +13,7 @@ import (
 	"loregate/internal/rules"
 	"loregate/internal/world"
 	"loregate/internal/world/lore"
+	"loregate/internal/world/market"
 	"loregate/internal/world/play"
 )
 
@@ -42,7 +43,11 @@ func (a *App) openWorld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), facts), facts)
+	trade, err := market.New(market.Config{World: a.places, Canon: a.Canon, Now: a.now})
+	if err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), trade.Surface(), facts), facts)
 	return nil
 }
 

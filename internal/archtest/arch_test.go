@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"world/command": {"markup", "meaning"},
 	"world/lore":    {"world", "canon", "op", "markup", "access", "fault"},
 	"world/play": {"world", "world/command", "canon", "event", "op", "proposal", "proposal/kind", "meaning", "markup",
-		"access", "fault", "ruleset"},
+		"access", "fault", "ruleset", "world/market"},
 	"world/worldtest": {"world", "world/command", "world/play", "canon", "event", "job", "op", "op/optest",
 		"access", "fault", "store/sqlite/sqlitetest"},
 	"surface":           {"canon", "op", "markup", "access"},
@@ -147,6 +147,7 @@ var mayImport = map[string][]string{
 	"witness":         {"canon", "access", "fault"},
 	"blob/s3":         {"blob", "fault"},
 	"transfer":        {"exchange", "job", "op", "access", "fault"},
+	"world/market":    {"world", "canon", "op", "access", "fault"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

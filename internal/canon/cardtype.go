@@ -99,7 +99,15 @@ var builtin = []Type{
 		Text: TextPlain},
 	{Name: "Canon Conflict", Codename: "canon_conflict",
 		Description: "A contradiction between two sources, until the GM decides", Text: TextData},
+	{Name: "Commodity", Codename: "commodity", Description: "A ware that is bought and sold for money", Schema: commoditySchema},
 }
+
+var commoditySchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"basePrice":{"type":"integer","minimum":1,"maximum":1000000,"description":"Price of a unit, in pieces of the currency."},` +
+	`"currency":{"type":"string","minLength":1,"description":"Id, codename or name of the card of the money."},` +
+	`"unit":{"type":"string","description":"Word for one of it, such as loaf."},` +
+	`"elasticity":{"type":"number","minimum":0,"maximum":5,"description":"Percent by which the price rises if ` +
+	`the stock is one percent below the usual."}}}`)
 
 // builtinByKey maps the keys of a built-in type's name and codename to its index in builtin.
 var builtinByKey = func() map[markup.Key]int {

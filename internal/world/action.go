@@ -30,6 +30,7 @@ type Action struct {
 	Line       int       `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string    `json:"effect,omitempty"`
 	Check      *ActCheck `json:"check,omitempty"` // that decided a free act
+	Trade      *Trade    `json:"trade,omitempty"` // the figures of a trade
 	DurationMs int64     `json:"durationMs"`
 	// part of the cost that was cut: no player gets further ahead of the world
 	CutMs  int64    `json:"cutMs,omitempty"`
@@ -44,6 +45,14 @@ type ActCheck struct {
 	Total  int    `json:"total"`
 	Target int    `json:"target"`
 	Seed   string `json:"seed"`
+}
+
+// Trade has the figures of a trade of the action's object with its target.
+type Trade struct {
+	Total     int64     `json:"total"`
+	ListPrice int64     `json:"listPrice"`         // of a unit at the seller's usual stock
+	Bargain   int64     `json:"bargain,omitempty"` // percentage that the player had haggled for
+	Money     ObjectRef `json:"money"`             // its quantity is the total
 }
 
 // Tick returns the world time that the narration of the act is about.

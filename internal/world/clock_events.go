@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/event"
+	"loregate/internal/slicesx"
 )
 
 // clockBasis holds the events that a world's clock is computed from: its last step, and the last
@@ -113,7 +114,7 @@ func (k *clockCache) put(w access.WorldID, c keptClock) {
 // playTypes are the types of events that show that somebody plays. clockTypes are the types
 // that the clock is computed from; the type of steps is the first of them.
 var (
-	playTypes  = []string{string(PlayerMove), string(PlayerLook), string(PlayerAct)}
+	playTypes  = slicesx.Map(ActTypes, func(t event.Type) string { return string(t) })
 	clockTypes = append([]string{string(ClockAdvanced)}, playTypes...)
 )
 

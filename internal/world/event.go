@@ -17,6 +17,8 @@ const (
 	PlayerMove      event.Type = "Player.Move"
 	PlayerLook      event.Type = "Player.Look"
 	PlayerAct       event.Type = "Player.Act"
+	PlayerTrade     event.Type = "Player.Trade"
+	MarketStocked   event.Type = "Market.Stocked"
 	NPCTick         event.Type = "NPC.Tick"
 	NPCDialogue     event.Type = "NPC.Dialogue"
 	AmbienceMade    event.Type = "World.Ambience.Generated"
@@ -52,6 +54,8 @@ var EventKinds = []EventKind{
 	{PlayerMove, 1, "A player went from one place to another.", access.RoleNone},
 	{PlayerLook, 1, "A player looked around, or at something.", access.RoleUser},
 	{PlayerAct, 1, "A player did something else.", access.RoleNone},
+	{PlayerTrade, 1, "A player bought or sold a commodity.", access.RoleNone},
+	{MarketStocked, 1, "A game master set the stock or the price of a seller.", access.RoleNone},
 	{NPCTick, 1, "Time passed for a character of the narrator's.", access.RoleUser},
 	{NPCDialogue, 1, "A character said something to a player.", access.RoleUser},
 	{AmbienceMade, 1, "A mood was laid over a place.", access.RoleUser},
@@ -69,6 +73,9 @@ var EventKinds = []EventKind{
 	{PlayerNarrated, 1, "An act was narrated to its player.", access.RoleNone},
 	{PlayerForgotten, 1, "Words between a player and characters were erased.", access.RoleNone},
 }
+
+// ActTypes are the types of the events of players' acts. Their payload is an Action.
+var ActTypes = []event.Type{PlayerMove, PlayerLook, PlayerAct, PlayerTrade}
 
 // IsEventType reports whether there is a type of event.
 func IsEventType(t event.Type) bool {

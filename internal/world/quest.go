@@ -43,7 +43,7 @@ type QuestStep struct {
 // QuestCondition is a condition over one act of the player.
 type QuestCondition struct {
 	LocationID  string `json:"locationId"`  // met by being at this place
-	Bring       string `json:"bring"`       // met by taking this thing or, with To, by handing it over
+	Bring       string `json:"bring"`       // met by taking or buying this thing or, with To, by handing it over
 	To          string `json:"to"`          // person or place
 	Quantity    int64  `json:"quantity"`    // of the thing, in one act
 	Talk        string `json:"talk"`        // met by talking to this person
@@ -163,13 +163,12 @@ func (m *AsOf) FoldQuest(ctx context.Context, q Quest, p Pursuit, e canon.Stored
 
 // actOf returns the act of an event and the place where the player was after it.
 func actOf(e canon.StoredEvent) (d Action, place canon.CardID, ok bool) {
-	switch event.Type(e.Type) {
-	case PlayerMove, PlayerAct, PlayerLook:
-		DecodeFields(e.Payload, &d)
-		_, place, ok = ParseScope(e.Scope)
-		return d, place, ok && !d.PlayerID.IsZero()
+	if !slices.Contains(ActTypes, event.Type(e.Type)) {
+		return d, place, false
 	}
-	return d, place, false
+	DecodeFields(e.Payload, &d)
+	_, place, ok = ParseScope(e.Scope)
+	return d, place, ok && !d.PlayerID.IsZero()
 }
 
 // meets reports whether an act meets a condition. since is the player's clock when the condition
@@ -201,8 +200,8 @@ func (m *AsOf) meets(ctx context.Context, c QuestCondition, d Action, place cano
 }
 
 func (m *AsOf) meetsBring(ctx context.Context, c QuestCondition, d Action, place canon.CardID) (bool, error) {
-	if !slices.Contains([]command.Verb{command.Take, command.Give, command.Drop}, d.Verb) ||
-		(d.Verb == command.Take) != (c.To == "") {
+	got := d.Verb == command.Take || d.Verb == command.Buy
+	if !got && !slices.Contains([]command.Verb{command.Give, command.Drop, command.Sell}, d.Verb) || got != (c.To == "") {
 		return false, nil
 	}
 	t, ok, err := m.FindNamed(ctx, c.Bring)

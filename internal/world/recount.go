@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/event"
 	"loregate/internal/markup"
@@ -87,11 +88,24 @@ func (m *AsOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([
 		case n > maxPayload || n > room:
 			out[i].PayloadTruncated = true
 		default:
-			out[i].Payload = e.Payload
+			out[i].Payload = m.withoutFigures(e)
 			room -= n
 		}
 	}
 	return out, nil
+}
+
+// withoutFigures returns the payload of an event. The figures of a trade are left out for readers below game
+// master: a player learns prices only where it is.
+func (m *AsOf) withoutFigures(e canon.StoredEvent) json.RawMessage {
+	if event.Type(e.Type) != PlayerTrade || m.View().Level >= access.LevelGM {
+		return e.Payload
+	}
+	var d Action
+	DecodeFields(e.Payload, &d)
+	d.Trade = nil
+	b, _ := json.Marshal(d) // it was read from JSON
+	return b
 }
 
 // cardTitles maps visible cards to their titles.
@@ -128,7 +142,7 @@ func (m *AsOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTi
 // for events that have no description.
 func (m *AsOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTitles) (string, error) {
 	switch event.Type(e.Type) {
-	case PlayerMove, PlayerLook, PlayerAct:
+	case PlayerMove, PlayerLook, PlayerAct, PlayerTrade:
 		var d Action
 		DecodeFields(e.Payload, &d)
 		return m.recountAction(ctx, d, in)
@@ -213,6 +227,14 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 		return m.recountTalk(ctx, d, who)
 	case command.Take:
 		return who + "takes " + what + ".", nil
+	case command.Buy:
+		return who + "buys " + what + " from " + to + ".", nil
+	case command.Sell:
+		return who + "sells " + what + " to " + to + ".", nil
+	case command.Haggle:
+		return who + "haggles with " + to + ".", nil
+	case command.Price:
+		return who + "asks for prices.", nil
 	case command.Give:
 		return who + "gives " + what + " to " + to + ".", nil
 	case command.Defend:

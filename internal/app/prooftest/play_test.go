@@ -117,6 +117,11 @@ func (s *story) tellTown() {
 		Content: "<p>The lantern road is owed to the sea.</p>", Fields: rawJSON(`{"aliases":["the owing"]}`)})
 	s.putVisible("lodge", canon.NewCard{Name: "Mist Lodge", Type: "Faction", Codename: "faction_mist",
 		Content: "<p>They keep the ferry and the mist.</p>"})
+	s.putVisible("penny", canon.NewCard{Name: "Penny", Type: "Item", Content: "<p>Copper.</p>"})
+	s.putVisible("loaf", canon.NewCard{Name: "Salt Loaf", Type: "Commodity", Codename: "ware-loaf", Content: "<p>Bread.</p>",
+		Fields: rawJSON(`{"basePrice":3,"currency":"Penny","elasticity":1}`)})
+	link("stocks", "Tam Reed", "Salt Loaf", `{"quantity":9,"usual":9}`)
+	link("stocks", "Tam Reed", "Penny", `{"quantity":90}`)
 	link("within", "Harbour", "Low Ward", `{}`)
 	link("within", "Market", "Low Ward", `{}`)
 	link("at", "Iron Key", "Market", `{}`)
@@ -131,6 +136,7 @@ func (s *story) tellTown() {
 	id, _ := one["id"].(string)
 	s.keys["mira"], _ = made["token"].(string)
 	s.noteID("mira", id)
+	link("holds", "Mira Low", "Penny", `{"quantity":90}`)
 	s.tellVisible(func() { s.do(s.who, "send_command", map[string]any{"id": id, "text": "look then go north"}) })
 	s.tellVisible(func() {
 		s.do(s.who, "send_command", map[string]any{"id": id, "text": "take the iron key then go south"})

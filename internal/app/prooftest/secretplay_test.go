@@ -74,6 +74,12 @@ func (s *story) tellSecretNear(l access.Label, own func(canon.NewCard) canon.Car
 		Fields: rawJSON(`{"says":["` + s.newSecret("line", l) + `"]}`)})
 	s.linkCards("at", ghost.Name, "Harbour", `{}`, l)
 	own(canon.NewCard{Name: "Tam Reed", Type: "Character", Content: s.newSecret("homonym", l)})
+	ware := own(canon.NewCard{Name: "Salt " + s.newSecretName("commodity's name", l), Type: "Commodity", Content: "x",
+		Fields: rawJSON(`{"basePrice":3,"currency":"Penny"}`)})
+	s.linkCards("stocks", ghost.Name, ware.Name, `{"quantity":7}`, l)
+	s.linkCards("stocks", ghost.Name, "Salt Loaf", `{"quantity":987654,"price":1}`, l)
+	s.linkCards("stocks", "Harbour", ware.Name, `{"quantity":987653}`, l)
+	s.linkCards("stocks", "Harbour", "Salt Loaf", `{"quantity":987652,"price":2}`, l)
 	own(canon.NewCard{Name: "Maw " + s.newSecretName("monster's name", l), Type: "Creature", Content: "x",
 		Fields: rawJSON(monsterRules)})
 	purse := own(canon.NewCard{Name: "Purse " + s.newSecretName("thing's name", l), Type: "Item", Content: "x"})

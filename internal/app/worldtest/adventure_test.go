@@ -116,8 +116,9 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 	}
 }
 
-// TestTheSampleHasQuests plays a short quest of the sample world to its end, and accepts the long one.
-func TestTheSampleHasQuests(t *testing.T) {
+// TestTheSampleHasQuestsAndAMarket plays a short quest of the sample world to its end, accepts the long one, and
+// spends the reward.
+func TestTheSampleHasQuestsAndAMarket(t *testing.T) {
 	h := open(t)
 	m := h.makePlayer("Mira Lowtide")
 	does := func(text, want string) {
@@ -139,4 +140,11 @@ func TestTheSampleHasQuests(t *testing.T) {
 	does("north", "Bellfounders' Yard")
 	does("accept the missing voice", "Ask Gudrun Tolliver about the iron.")
 	does("ask gudrun about the iron", "Next: Take the wax rubbing")
+	does("west", "Fishgate Market")
+	does("what do you sell?", "Jellied Eel at Fishgate Market: Sound Penny (2) a pot")
+	does("buy a salt block", "That comes to Sound Penny (12), and you have 2.")
+	does("buy a pot of eel", "You buy Jellied Eel from Fishgate Market for Sound Penny (2).")
+	does("sell samphire to quince", "You have no")
+	does("in", "Thrupp's Bakehouse")
+	does("how much is the loaf", "Ninepenny Loaf at Gil Thrupp: Sound Penny (10) a loaf")
 }

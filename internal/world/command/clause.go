@@ -11,6 +11,9 @@ import (
 func (p *parser) parseClause(words []word, h head, j joint) {
 	at := Span{words[0].start, words[len(words)-1].end}
 	h.at, h.end, h.unclear = min(h.at, len(words)), min(h.end, len(words)), min(h.unclear, len(words)-1)
+	if p.trade = ""; h.at < len(words) {
+		p.trade = tradeVerbs[words[h.at].fold]
+	}
 	switch {
 	case h.negated:
 		p.addRemark(words)

@@ -46,6 +46,10 @@ const (
 	Quests  Verb = "quests"  // look over one's quests
 	Accept  Verb = "accept"  // a quest
 	Abandon Verb = "abandon" // a quest
+	Buy     Verb = "buy"
+	Sell    Verb = "sell"
+	Haggle  Verb = "haggle"
+	Price   Verb = "price" // ask for prices
 )
 
 // Verbs lists all verbs of the grammar.
@@ -61,6 +65,8 @@ type Intent struct {
 	Modifiers    []string  `json:"modifiers,omitempty" jsonschema:"Adverbs, and the words said."`
 	Confidence   float64   `json:"confidence" min:"0" max:"1"`
 	Order        int       `json:"order" jsonschema:"Place in the command, from 0."`
+
+	trade Verb // Buy or Sell if the words ask for a trade; see AsTrade
 }
 
 // Span is a part of a text, in characters.
@@ -145,6 +151,7 @@ type parser struct {
 	remark    *Span  // the first part that asks for no act
 	thanks    *Span  // thanks, which are an act if nothing else is
 	unclear   bool   // a part without a verb that is known may ask for an act
+	trade     Verb   // Buy or Sell if the verb of the clause is one of trade
 }
 
 // run parses the words of a command, sentence by sentence.
@@ -181,6 +188,9 @@ func (p *parser) add(i Intent, at Span) {
 			p.addAmbiguity("overflow", at, nil, false)
 		}
 		return
+	}
+	if p.trade == Buy && i.Verb == Take || p.trade == Sell && i.Verb == Give {
+		i.trade = p.trade
 	}
 	if p.at < 0 {
 		p.out.Intents = append(p.out.Intents, i)

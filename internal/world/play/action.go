@@ -41,6 +41,14 @@ func (s *turn) planAction() error {
 		return s.planAccept()
 	case command.Abandon:
 		return s.planAbandon()
+	case command.Buy:
+		return s.planBuy()
+	case command.Sell:
+		return s.planSell()
+	case command.Haggle:
+		return s.planHaggle()
+	case command.Price:
+		return s.planPrice()
 	case command.Defend:
 		return s.finishTurn(world.PlayerAct)
 	case command.Rest:

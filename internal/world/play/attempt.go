@@ -133,19 +133,35 @@ func (s *turn) planAttempt() error {
 	}
 	s.action.Detail = phrase
 	s.action.Line = int(s.presence.Clock / (attemptMinutes * world.Minute) % 3)
-	mode, alive := ruleset.Straight, present && world.IsAlive(to)
-	var b bond
+	var other *world.Card
 	if present {
 		s.narrowLabel(to)
 		target := world.NewObjectRef(to, 0)
 		s.action.Target = &target
-	}
-	if alive {
-		if how.social && world.IsDead(to) {
-			return cannot("dead", "%s is dead, and past caring.", to.Title())
+		if world.IsAlive(to) {
+			other = &to
 		}
-		if b, err = s.bondWith(to); err != nil {
-			return err
+	}
+	if other != nil && how.social && world.IsDead(to) {
+		return cannot("dead", "%s is dead, and past caring.", to.Title())
+	}
+	if other != nil {
+		s.action.Detail, s.action.Private = openPhrase(phrase, to), true
+	}
+	if _, err := s.settleWith(how, other, phrase); err != nil {
+		return err
+	}
+	return s.finishTurn(world.PlayerAct)
+}
+
+// settleWith decides an uncertain act. The other remembers it, and its attitude to the player changes. other is nil if
+// nobody else is concerned.
+func (s *turn) settleWith(how approach, other *world.Card, phrase string) (success bool, err error) {
+	mode := ruleset.Straight
+	var b bond
+	if other != nil {
+		if b, err = s.bondWith(*other); err != nil {
+			return false, err
 		}
 		mode = ruleset.ModeOf(how.social && b.Trust >= warm, how.social && b.Trust <= -warm)
 	}
@@ -156,13 +172,10 @@ func (s *turn) planAttempt() error {
 		s.action.Effect, deed = "managed", how.won
 	}
 	s.action.Check = &world.ActCheck{Skill: how.skill, Total: outcome.Total, Target: outcome.Target, Seed: seed}
-	if alive {
-		s.action.Detail, s.action.Private = openPhrase(phrase, to), true
-		if err := s.remember(b, world.Exchange{Verb: command.Attempt, Said: phrase, Effect: s.action.Effect}, deed); err != nil {
-			return err
-		}
+	if other != nil {
+		err = s.remember(b, world.Exchange{Verb: command.Attempt, Said: phrase, Effect: s.action.Effect}, deed)
 	}
-	return s.finishTurn(world.PlayerAct)
+	return outcome.Success, err
 }
 
 // openPhrase returns the part of a phrase that those around may know: its verb and its target.

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -96,7 +97,8 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	return out, err
 }
 
-// readPlayerCommand reads a command of a player: about its quests, or by the grammar.
+// readPlayerCommand reads a command of a player: about its quests, about prices where somebody trades, or by
+// the grammar.
 func (h *Host) readPlayerCommand(
 	ctx context.Context,
 	g access.Grant,
@@ -104,8 +106,13 @@ func (h *Host) readPlayerCommand(
 	text string,
 ) (command.Parsed, error) {
 	i, ok, err := h.questIntent(ctx, g, player, text)
+	if err == nil && !ok {
+		i, ok, err = h.tradeIntent(ctx, g, player, text)
+	}
 	if err != nil || !ok {
-		return h.readCommand(ctx, g.World(), text), err
+		p := h.readCommand(ctx, g.World(), text)
+		p.Intents = slicesx.Map(p.Intents, command.Intent.AsTrade)
+		return p, err
 	}
 	return command.Parsed{RawText: text, Intents: []command.Intent{i}, Ambiguities: []command.Ambiguity{},
 		ParseVersion: command.Version}, nil
@@ -121,7 +128,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
 		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb))
-	return i, ok && (unknown || len(p.Intents) == 1 && approaches[verb].overrides())
+	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
 
 // freeInstead are the verbs of acts that may be free acts if the things that they need are absent.

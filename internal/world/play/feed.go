@@ -272,7 +272,7 @@ func newMessage(id, kind string, data any) (op.Message, error) {
 // isAct reports whether an event is an act of a player.
 func isAct(e canon.StoredEvent, player canon.CardID) bool {
 	return e.Actor.ID == player.String() &&
-		slices.Contains([]event.Type{world.PlayerMove, world.PlayerLook, world.PlayerAct}, event.Type(e.Type))
+		slices.Contains(world.ActTypes, event.Type(e.Type))
 }
 
 // isRelevant reports whether an event is about a player, the place where it is, or the world.

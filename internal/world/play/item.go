@@ -136,7 +136,7 @@ func (s *turn) transferItem(c world.Held, n int64, to canon.CardID) error {
 	return s.addToHolder(c, n, to)
 }
 
-// addToHolder adds n of a thing to the quantity that a holder has.
+// addToHolder adds n of a thing, which may be negative, to the quantity that a holder has.
 func (s *turn) addToHolder(c world.Held, n int64, to canon.CardID) error {
 	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: to, To: c.ID, Kinds: []string{world.LinkHolds}}, 1)
 	if err != nil {
@@ -150,6 +150,10 @@ func (s *turn) addToHolder(c world.Held, n int64, to canon.CardID) error {
 		has = world.QuantityOf(own)
 	}
 	s.plan.DependOnLink(own)
+	if has+n <= 0 {
+		s.plan.Unlink(own)
+		return nil
+	}
 	own.Attrs = mergeAttrs(own.Attrs, quantityAttrs(has+n))
 	_, err = s.plan.Link(own)
 	return err

@@ -35,7 +35,7 @@ func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string
 		return m.tellMove(ctx, d)
 	case world.PlayerLook:
 		return m.tellLook(ctx, d, e)
-	case world.PlayerAct:
+	case world.PlayerAct, world.PlayerTrade:
 		return m.tellAct(ctx, d)
 	}
 	return "", nil
@@ -155,7 +155,7 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 		return tellInventory(own), err
 	case d.Verb == command.Quests:
 		return m.tellQuests(ctx, d, place)
-	case len(d.Objects) > 0:
+	case len(d.Objects) > 0 && d.Verb != command.Price:
 		return m.tellThing(ctx, d.Objects[0])
 	}
 	t, ok, err := m.CardByID(ctx, place)
@@ -163,6 +163,8 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 		return "You look around.", err
 	}
 	switch {
+	case d.Verb == command.Price:
+		return m.tellPrices(ctx, d, t)
 	case d.Direction != "":
 		exits, err := m.Exits(ctx, t)
 		return tellExit(exits, d.Direction), err
@@ -233,6 +235,10 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 		return "You put " + what + " down.", nil
 	case command.Give:
 		return "You give " + what + " to " + d.Target.Name + ".", nil
+	case command.Buy, command.Sell:
+		return tellTrade(d), nil
+	case command.Haggle:
+		return tellHaggling(d), nil
 	case command.Use:
 		return m.tellUse(ctx, d)
 	case command.Talk:

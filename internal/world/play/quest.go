@@ -36,17 +36,23 @@ func (h *Host) questIntent(ctx context.Context, g access.Grant, player canon.Car
 		return i, false, nil
 	}
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s := &turn{AsOf: h.world.Current(snap), ctx: ctx, player: world.Card{ID: player}}
-		at, stands, err := s.FindAtLink(ctx, player)
+		s, stands, err := h.standingTurn(ctx, snap, player)
 		if err != nil || !stands {
 			return err
 		}
-		s.place, s.presence = world.Card{ID: at.To}, world.PresenceOf(at)
 		known, err := s.listKnownQuests()
 		ok = len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name)
 		return err
 	})
 	return command.Intent{Verb: verb, DirectObject: name, Confidence: 1}, ok, err
+}
+
+// standingTurn returns a turn of a player without a plan. It returns false if the player is nowhere.
+func (h *Host) standingTurn(ctx context.Context, snap *canon.Snapshot, player canon.CardID) (*turn, bool, error) {
+	s := &turn{AsOf: h.world.Current(snap), ctx: ctx, player: world.Card{ID: player}}
+	at, stands, err := s.FindAtLink(ctx, player)
+	s.place, s.presence = world.Card{ID: at.To}, world.PresenceOf(at)
+	return s, stands, err
 }
 
 // splitQuestWords splits a command into its act on a quest and the name of the quest.
