@@ -34,13 +34,15 @@ func batchWrites(d *deps) []*op.Operation {
 				Input: `{"ops": [{"action": "create", "name": "Card1", "content": "<p>One</p>"}, {"action": "create", "name": "Card2", "content": "<p>Two</p>"}]}`},
 			{Title: "All or none, with a child and a patch",
 				Input: `{"mode": "transactional", "ops": [{"action": "create", "name": "mail", "fetch_or_initialize": true, "children": [{"name": "*from", "type": "Phrase", "content": "a@b.example"}]}, {"action": "update", "name": "Index", "patch": {"mode": "items", "add": ["mail"]}, "if_version": 2}]}`},
+			{Title: "Only check", Input: `{"dry_run": true, "ops": [{"action": "create", "name": "Rent Quay"}]}`},
 		},
 	}, batchCards)}
 }
 
 type batchIn struct {
-	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards (pages, notes) to create or change, in order."`
-	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
+	Ops    []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards (pages, notes) to create or change, in order."`
+	Mode   string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
+	DryRun bool      `json:"dry_run,omitzero" jsonschema:"Only check the operations; with per_item, each by itself."`
 }
 
 // batchOp is one operation of a batch.
@@ -70,6 +72,7 @@ type batchOut struct {
 	Results []batchResult `json:"results"`
 	Mode    string        `json:"mode"`
 	Applied int           `json:"applied" jsonschema:"Operations that were applied."`
+	DryRun  bool          `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
 }
 
 // step is one operation of a batch, parsed and checked as far as possible without reading cards.
@@ -88,10 +91,15 @@ func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut,
 	for i := range in.Ops {
 		steps[i] = readStep(in.Ops[i])
 	}
+	commit := batchPerItem
 	if in.Mode == "transactional" {
-		return batchAllOrNone(ctx, d, c, steps)
+		commit = batchAllOrNone
 	}
-	return batchPerItem(ctx, d, c, steps)
+	out, err := commit(ctx, d, c, steps)
+	if in.DryRun {
+		out.DryRun, out.Applied = true, 0
+	}
+	return out, err
 }
 
 // checkBatchRole checks the caller's role against the role that the world requires for batches.
@@ -243,6 +251,9 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant,
 // the card, the result has the name from the request. An error comes from the store; repeating the
 // call then returns the full answer.
 func appliedResult(ctx context.Context, l *canon.Snapshot, s *step, r canon.Receipt, n int) (batchResult, error) {
+	if r.DryRun {
+		return batchResult{Status: "ok", Name: s.name}, nil
+	}
 	card, err := targetCard(ctx, l, r, n)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return batchResult{}, err

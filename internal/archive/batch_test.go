@@ -71,6 +71,23 @@ func TestABatchAnswersForEachOperation(t *testing.T) {
 	s.wantRebuilt()
 }
 
+func TestABatchIsOnlyChecked(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Old", "x")
+	before := s.commits()
+	ops := `"ops": [{"action": "create", "name": "New"}, {"action": "create", "name": "Old"},
+		{"action": "update", "name": "Old", "content": "y"}]}`
+	s.Do("user", "batch_cards", `{"dry_run": true, `+ops).wantBatch(207, 0, "ok, conflict, ok").Want("dry_run", true)
+	s.Do("user", "batch_cards", `{"dry_run": true, "mode": "transactional", `+ops).
+		wantBatch(409, 0, "not applied, conflict, not applied").Want("dry_run", true)
+	s.Do("user", "batch_cards", `{"dry_run": true, "mode": "transactional", "ops": [{"action": "create", "name": "New"}]}`).
+		wantBatch(0, 0, "ok")
+	if got := s.commits(); got != before {
+		t.Errorf("%d commits of dry runs", got-before)
+	}
+	s.As("user").reads("Old", "x")
+}
+
 func TestFetchOrInitialize(t *testing.T) {
 	s := newDesk(t)
 	s.typed("Markdown", "There", "old")
