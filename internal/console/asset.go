@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -42,6 +44,23 @@ func hashAssets() (files map[string][]byte, names map[string]string) {
 	return files, names
 }
 
+// zipped has the assets as gzip, each compressed when it is first asked for.
+var zipped = zipAssets()
+
+func zipAssets() map[string]func() []byte {
+	list := map[string]func() []byte{}
+	for name, data := range assets {
+		list[name] = sync.OnceValue(func() []byte {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, _ = z.Write(data) // a buffer takes everything
+			_ = z.Close()
+			return b.Bytes()
+		})
+	}
+	return list
+}
+
 // assetPath returns the address of an asset. It changes with the content.
 func assetPath(name string) string { return "/assets/" + assetNames[name] }
 
@@ -55,5 +74,10 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		data = zipped[name]()
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

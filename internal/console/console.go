@@ -91,6 +91,10 @@ func New(c Config) http.Handler {
 		"GET /file/{world}/{name...}":       s.sendFile,
 		"GET /new/{world}":                  s.showNew,
 		"POST /new/{world}":                 s.createCard,
+		"GET /new/{world}/several":          s.showSeveral,
+		"POST /new/{world}/several":         s.createSeveral,
+		"GET /names/{world}":                s.completeName,
+		"POST /attach/{world}":              s.attachPicture,
 		"GET /edit/{world}/{name...}":       s.showEdit,
 		"POST /edit/{world}/{name...}":      s.updateCard,
 		"POST /level/{world}/{name...}":     s.setLevel,
@@ -160,7 +164,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, forms would be sent with the origin null
 	limit := int64(maxForm)
-	if strings.HasPrefix(r.URL.Path, "/import/") {
+	if strings.HasPrefix(r.URL.Path, "/import/") || strings.HasPrefix(r.URL.Path, "/attach/") {
 		limit += maxUpload
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
@@ -232,8 +236,20 @@ func callUpload[Out any](v *visit, operation string, in any, file []byte) (out O
 	if err != nil {
 		return out, err
 	}
+	if a.Reply.Diverted {
+		var p proposedError
+		return out, cmp.Or[error](json.Unmarshal(a.Output, &p), &p)
+	}
 	return out, json.Unmarshal(a.Output, &out)
 }
+
+// proposedError is the result of a write whose caller may only propose: the proposal that it became.
+type proposedError struct {
+	ID       string     `json:"proposalId"`
+	Rejected *rejection `json:"rejection"`
+}
+
+func (*proposedError) Error() string { return "the change became a proposal" }
 
 func (v *visit) invoke(operation string, in any, file []byte) (*op.Answer, error) {
 	input, err := json.Marshal(in)
@@ -259,6 +275,11 @@ func (f fields) with(name, value string) fields {
 
 // showError shows an error as a page.
 func (v *visit) showError(err error) {
+	var p *proposedError
+	if errors.As(err, &p) {
+		v.write(http.StatusAccepted, proposedPage(v.frame("Proposed"), *p))
+		return
+	}
 	kind := fault.KindOf(err)
 	if kind == fault.Internal {
 		v.s.Logger.ErrorContext(v.r.Context(), "a page failed", "path", v.r.Pattern, "error", err)

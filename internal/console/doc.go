@@ -6,13 +6,13 @@
 //
 // Pages are HTML from typed components (the .templ files; `go tool templ generate` writes the Go code
 // beside them). Reading, searching and forms work without scripts; htmx replaces parts of pages where
-// it runs. Every state of a page is in its address:
+// it runs. The editor is an island: a script of its own page, bundled from islands/. Every state of a page is in its address:
 //
 //	/                          worlds
 //	/w/{world}                 cards: list, filters, search
 //	/w/{world}/{name}          one card; a card whose name is no path is at /w/{world}/~ID
 //	/file/{world}/{name}       its attached file
-//	/edit/{world}/{name}       its form; /new/{world} is that of a new card
+//	/edit/{world}/{name}       its form; /new/{world} is that of a new card, /new/{world}/several of many
 //	/history/{world}/{name}    its versions; with from and to, the difference of two
 //	/changes/{world}           recent changes
 //	/proposals/{world}[/{id}]  proposals

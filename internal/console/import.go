@@ -158,7 +158,8 @@ type upload struct {
 
 // readUpload reads the files of a form: one of them as it is, several as a zip.
 func readUpload(r *http.Request) (name, level string, data []byte, err error) {
-	files, level, err := readParts(r)
+	form, err := readParts(r)
+	files, level := form.files, form.level
 	switch {
 	case err != nil:
 		return "", "", nil, err
@@ -188,35 +189,44 @@ func isNote(name string) bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
-func readParts(r *http.Request) (files []upload, level string, err error) {
+// filesForm is a form with files.
+type filesForm struct {
+	files []upload
+	level string
+	below string // name of the card below which the files are put; "" for none
+}
+
+func readParts(r *http.Request) (form filesForm, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, "", fault.New(fault.Invalid, "the form has no files; send it as multipart/form-data").Because(err)
+		return form, fault.New(fault.Invalid, "the form has no files; send it as multipart/form-data").Because(err)
 	}
 	left := int64(maxUpload)
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			return files, level, nil
+			return form, nil
 		}
 		if err != nil {
-			return nil, "", errUpload.Because(err)
+			return form, errUpload.Because(err)
 		}
 		data, err := io.ReadAll(io.LimitReader(part, left+1))
 		if left -= int64(len(data)); err != nil || left < 0 {
-			return nil, "", errUpload.Because(err)
+			return form, errUpload.Because(err)
 		}
 		_, how, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 		if err != nil {
-			return nil, "", errUpload.Because(err)
+			return form, errUpload.Because(err)
 		}
 		name := strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(how["filename"], `\`, "/")), "/")
 		switch {
 		case part.FormName() == "level":
-			level = string(data)
+			form.level = string(data)
+		case part.FormName() == "below":
+			form.below = string(data)
 		case part.FormName() == "file" && name != "":
-			if files = append(files, upload{name, data}); len(files) > maxUploadFiles {
-				return nil, "", errUpload
+			if form.files = append(form.files, upload{name, data}); len(form.files) > maxUploadFiles {
+				return form, errUpload
 			}
 		}
 	}

@@ -31,17 +31,17 @@ func (s *server) passkeyProblem(r *http.Request) string {
 // askPasskey sends the question to an authenticator as JSON.
 func (s *server) askPasskey(w http.ResponseWriter, r *http.Request) {
 	c, err := s.Sessions.BeginPasskeySignIn(s.passkeyOrigin(r))
-	writeCeremony(w, c, err)
+	writeJSON(w, c, err)
 }
 
-func writeCeremony(w http.ResponseWriter, c identity.Ceremony, err error) {
+// writeJSON sends an answer to a script, or the error in its place.
+func writeJSON(w http.ResponseWriter, answer any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		w.WriteHeader(fault.KindOf(err).HTTPStatus())
-		_ = json.NewEncoder(w).Encode(fault.Show(err, "")) // a client that has disconnected needs no answer
-		return
+		answer = fault.Show(err, "")
 	}
-	_ = json.NewEncoder(w).Encode(c)
+	_ = json.NewEncoder(w).Encode(answer) // a client that has disconnected needs no answer
 }
 
 // signInByPasskey opens a session for an authenticator's answer.
@@ -73,7 +73,7 @@ func (v *visit) showAccount(status int, problem string) error {
 
 func (s *server) askNewPasskey(v *visit) error {
 	c, err := s.Sessions.BeginPasskey(v.r.Context(), s.passkeyOrigin(v.r), v.caller.Key)
-	writeCeremony(v.w, c, err)
+	writeJSON(v.w, c, err)
 	return nil
 }
 

@@ -91,7 +91,7 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	v.wants("/w/lendwater/Rent%20Quay", "Kelp &amp; Sons")
 	v.wants("/history/lendwater/Kelp%20&%20Sons", "Version 1")
 	s.rest(access.RoleAdmin, "PATCH", "/api/mcp/cards/Rent%20Stone", `{"text_format": "markdown"}`)
-	v.wants("/edit/lendwater/Rent%20Stone", "Markdown. <code>")
+	v.wants("/edit/lendwater/Rent%20Stone", "Markdown.</span> <code>")
 	v.wants("/edit/lendwater/Rent%20Quay", "HTML, such as")
 	if status, body, _ := v.send("POST", "/new/lendwater", url.Values{"name": {"a/b"},
 		"content": {"kept <text>"}}); status != 400 ||

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -40,7 +42,10 @@ func newTab(t *testing.T, base string, width int64) *tab {
 	go p.watchRequests()
 	go p.watchFailures()
 	go p.watchConsole()
+	go p.watchPolicy()
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	p.must(err)
+	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	p.must(err)
 	t.Cleanup(p.checkQuiet)
 	return p
@@ -96,6 +101,18 @@ func (p *tab) watchConsole() {
 			return
 		}
 		p.complain("a script failed: %s", e.ExceptionDetails.Text)
+	}
+}
+
+// watchPolicy complains of parts of pages that the content policy stopped.
+func (p *tab) watchPolicy() {
+	for e, err := range chromedp.Events(p.ctx, log.EntryAdded) {
+		if err != nil {
+			return
+		}
+		if e.Entry.Source == log.EntrySourceSecurity {
+			p.complain("%s", e.Entry.Text)
+		}
 	}
 }
 
@@ -162,10 +179,19 @@ func (p *tab) waits(expression, what string) {
 	}
 }
 
-// click clicks the link or button that reads as text.
+// click clicks the link or button that reads as text, and waits for the page that it loads.
 func (p *tab) click(text string) {
 	p.t.Helper()
 	before := p.eval("location.href + performance.timeOrigin")
+	if p.touch(text) != "SUMMARY" {
+		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before),
+			"a click on "+text+" loads a page")
+	}
+}
+
+// touch clicks the link or button that reads as text, and returns the name of its element.
+func (p *tab) touch(text string) string {
+	p.t.Helper()
 	got := p.eval(fmt.Sprintf(`(() => {
 		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => (e.innerText ?? "").trim() === %q &&
 			e.offsetParent);
@@ -176,10 +202,7 @@ func (p *tab) click(text string) {
 	if got == "missing" {
 		p.t.Fatalf("nothing reads %q at %s:\n%s", text, p.eval("location.href"), p.text())
 	}
-	if got != "SUMMARY" {
-		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before),
-			"a click on "+text+" loads a page")
-	}
+	return got
 }
 
 // fill sets a field of a form.

@@ -298,7 +298,7 @@ func otherCalls(known namePool, turn int) []request {
 		pageRequest("/"), pageRequest("/sign-in"), pageRequest("/account"), pageRequest("/w/lendwater"),
 		pageRequest("/w/lendwater?as=user"), pageRequest("/w/lendwater?q=the&offset=30"), pageRequest("/changes/lendwater"),
 		pageRequest("/changes/lendwater?as=user"), pageRequest("/proposals/lendwater"),
-		pageRequest("/proposals/lendwater?status=accepted"), pageRequest("/new/lendwater"), pageRequest("/w/nowhere"),
+		pageRequest("/proposals/lendwater?status=accepted"), pageRequest("/new/lendwater"), pageRequest("/names/lendwater"), pageRequest("/names/lendwater?q=the"), pageRequest("/w/nowhere"),
 		pageRequest("/members/lendwater"), pageRequest("/members/lendwater?as=user"), pageRequest("/keys/lendwater"),
 		pageRequest("/join"), pageRequest("/campaign/lendwater"), pageRequest("/campaign/lendwater?as=user"),
 		pageRequest("/timeline/lendwater"), pageRequest("/sessions/lendwater"), pageRequest("/conflicts/lendwater"),
@@ -370,7 +370,7 @@ func nameCalls(name string, turn int) []request {
 		{operation: "head", method: "HEAD", path: "/api/mcp/cards/" + url.PathEscape(name)},
 		pageRequest("/w/lendwater/" + url.PathEscape(name) + "?as=user"),
 		pageRequest("/file/lendwater/" + url.PathEscape(name)),
-		pageRequest("/w/lendwater?q=" + url.QueryEscape(name)),
+		pageRequest("/w/lendwater?q=" + url.QueryEscape(name)), pageRequest("/names/lendwater?q=" + url.QueryEscape(name)),
 		prompt("check-canon", map[string]any{"name": name, "statement": name}),
 		complete(map[string]any{"type": "ref/resource", "uri": "archive://card/{name}"}, "name", name[:min(3, len(name))]),
 	}, {

@@ -121,7 +121,7 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 // randomTexts matches random texts in answers: cursors, references and positions, which are sealed, ids of traces, secrets that are shown once, and names of backups, which depend on the
 // bytes of the store. Their lengths are not random.
 var randomTexts = regexp.MustCompile(
-	`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|contextRef: [\w-]+|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lg[a-z]?_[A-Za-z0-9_-]+|name="once" value="[0-9a-f-]+|loregate-[0-9a-f]{16}\.db|id: [\w-]{80,}`,
+	`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|contextRef: [\w-]+|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lg[a-z]?_[A-Za-z0-9_-]+|name="once" value="[0-9a-f-]+|nonce(?:-|=")[A-Z2-7]+|loregate-[0-9a-f]{16}\.db|id: [\w-]{80,}`,
 )
 
 // masked returns the reply without its random texts.

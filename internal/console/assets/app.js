@@ -52,12 +52,18 @@ if (text) {
     restore.type = "button";
     restore.className = "small";
     restore.textContent = "Restore it";
-    restore.addEventListener("click", () => { text.value = kept; note.remove(); });
+    restore.addEventListener("click", () => {
+      text.value = kept;
+      text.dispatchEvent(new Event("input")); // the editor over it follows
+      note.remove();
+    });
     note.append("There is unsaved text of yours. ", restore);
     text.before(note);
   }
   text.addEventListener("input", () => localStorage.setItem(key, text.value));
-  text.form.addEventListener("submit", () => localStorage.removeItem(key));
+  text.form.addEventListener("submit", (event) => {
+    if (event.submitter?.classList.contains("primary")) localStorage.removeItem(key);
+  });
 }
 
 // In play, the text is sent as it was typed, the field is emptied, and the newest turn is in sight.
@@ -85,7 +91,7 @@ if (here) {
 
 // Keys: / searches, e edits.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, .cm-editor")) return;
   if (event.key === "/") {
     const find = document.getElementById("find");
     if (find) { event.preventDefault(); find.focus(); }
