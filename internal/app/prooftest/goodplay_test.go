@@ -21,6 +21,7 @@ var aimedAtPlaces = map[string][]example{
 	"get-player-context": {given("playerId", "$mira", "as_of", "2026-01-02T03:09:00Z")},
 	"get-atmosphere": {given("locationId", "$market", "tick", 1000),
 		given("locationId", "loc-chapel")},
+	"get-map":             {given(), given("pictureId", "loc-market")},
 	"get-spatial-context": {given("depth", 5), given("locationId", "loc-chapel", "depth", "3")},
 	"get-recent-events": {given("scope", "location", "scopeId", "$harbour"),
 		given("scope", "player", "scopeId", "$mira", "limit", 3),
