@@ -28,7 +28,7 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	limits := meteredLimits{a.limits, a.metrics}
 	return console.New(console.Config{
 		Engine: a.Ops, Sessions: a.Identity, Instance: hex.EncodeToString(instance), Logger: a.logger,
-		Surfaces: a.programSurfaces(), PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
+		Follow: httpd.FollowFeed, Surfaces: a.programSurfaces(), PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
 		TitleOf: func(ctx context.Context, w access.WorldID) (string, error) {
 			world, err := a.Canon.World(ctx, w)
 			return cmp.Or(world.Title, world.Slug), err

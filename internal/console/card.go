@@ -44,6 +44,9 @@ type field struct{ Name, Value string }
 func (c card) listFields() []field {
 	var list []field
 	for _, name := range slices.Sorted(maps.Keys(c.Fields)) {
+		if name == "pins" { // which the map shows
+			continue
+		}
 		list = append(list, field{strings.ReplaceAll(name, "_", " "), readable(c.Fields[name])})
 	}
 	return list

@@ -55,8 +55,10 @@ type Config struct {
 	// PublicURL is the address at which browsers reach the server, without a trailing slash; "" takes it
 	// from each request.
 	PublicURL string
-	Surfaces  []string     // that a client may be limited to
-	Logger    *slog.Logger // slog.Default when nil
+	Surfaces  []string // that a client may be limited to
+	// Follow sends a feed of a world to a page. again authenticates the reader again.
+	Follow func(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error), feed, world string) error
+	Logger *slog.Logger // slog.Default when nil
 }
 
 type server struct {
@@ -116,6 +118,9 @@ func New(c Config) http.Handler {
 		"GET /conflicts/{world}":            s.showConflicts,
 		"POST /conflicts/{world}/{id}":      s.decideConflict,
 		"GET /places/{world}":               s.showPlaces,
+		"GET /live/{world}":                 s.followWorld,
+		"GET /map/{world}/{name...}":        s.showMap,
+		"POST /map/{world}/{name...}":       s.changePins,
 		"GET /studio/{world}":               s.showStudio,
 		"POST /studio/{world}":              s.planScene,
 		"POST /studio/{world}/{plan}":       s.carryOut,
@@ -212,16 +217,22 @@ func (s *server) withSession(h pageHandler) http.HandlerFunc {
 
 // lower lowers the caller to a role, so that the page shows what that role sees. The role is never
 // raised, and a lowered caller decides on nothing.
-func (v *visit) lower(role string) error {
+func (v *visit) lower(role string) (err error) {
+	v.caller, err = lowered(v.caller, role)
+	v.as = role
+	return err
+}
+
+// lowered returns the caller lowered to a role, or as it is for "".
+func lowered(c access.Caller, role string) (access.Caller, error) {
 	if role == "" {
-		return nil
+		return c, nil
 	}
 	r, ok := access.ParseRole(role)
 	if !ok || r != access.RoleUser && r != access.RoleGM {
-		return fault.BadField("as", "must be user or gm")
+		return c, fault.BadField("as", "must be user or gm")
 	}
-	v.caller, v.as = v.caller.Lower(r), role
-	return nil
+	return c.Lower(r), nil
 }
 
 // call invokes an operation in the visit's world and decodes its output. in is encoded as JSON; nil

@@ -18,7 +18,8 @@
 //	/proposals/{world}[/{id}]  proposals
 //	/campaign/{world}[/{id}]   entities and their sheets; /graph/{world}/{id} what surrounds one
 //	/timeline, /sessions, /conflicts/{world}  the rest of the campaign
-//	/places/{world}            map of the places
+//	/places/{world}            map of the places, /map/{world}/{name} a picture with pins; /live/{world} tells
+//	                           both that something has happened
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file
 //	/agents, /usage, /games/{world}  programs and their cost, games of Alignment

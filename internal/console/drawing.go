@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +23,8 @@ type mark struct {
 	Title string
 	Link  templ.SafeURL
 	Class string
-	Level string
+	Act   string // what a player types to go there; "" for all but players
+	Who   string // players who are there
 }
 
 type line struct {
@@ -142,8 +144,8 @@ var steps = map[string][2]int{"north": {0, -1}, "south": {0, 1}, "east": {1, 0},
 // beside are the cells that a place is put in if its own is taken, or if its way has no direction.
 var beside = [][2]int{{1, -1}, {1, 1}, {-1, 1}, {-1, -1}, {1, 0}, {0, 1}, {-1, 0}, {0, -1}}
 
-// drawMap lays out places by their directions from the first one.
-func drawMap(f frame, center near, places []near) drawing {
+// drawMap lays out places by their directions from the first one. players are those at each place.
+func drawMap(f frame, center near, places []near, players map[string][]string) drawing {
 	d := drawing{}
 	cells := map[string][2]int{"": {0, 0}} // by path
 	taken := map[[2]int]bool{{0, 0}: true}
@@ -173,7 +175,7 @@ func drawMap(f frame, center near, places []near) drawing {
 		x, y := middle(path)
 		p := names[path]
 		m := mark{X: x, Y: y, Rows: wrapName(lastPart(p.Name)), Title: strings.ReplaceAll(path, "/", ", "),
-			Link: f.link("places") + query(f, "at", p.ID), Class: "place"}
+			Link: f.link("places") + query(f, "at", p.ID), Class: "place", Who: namesText(players[p.ID])}
 		if path == "" {
 			m.Class = "place here"
 		} else {
@@ -181,6 +183,7 @@ func drawMap(f frame, center near, places []near) drawing {
 			if i := strings.LastIndex(path, "/"); i >= 0 {
 				parent = path[:i]
 			}
+			m.Act = "go " + strings.Join(p.Path, " then go ")
 			px, py := middle(parent)
 			way := p.Path[len(p.Path)-1]
 			l := line{X1: px, Y1: py, X2: x, Y2: y}
@@ -192,6 +195,19 @@ func drawMap(f frame, center near, places []near) drawing {
 		d.Marks = append(d.Marks, m)
 	}
 	return d
+}
+
+// namesText names the first of some players, as there is room for on a map.
+func namesText(names []string) string {
+	const wide = 20
+	switch text := []rune(strings.Join(names, ", ")); {
+	case len(text) <= wide:
+		return string(text)
+	case len(names) > 1:
+		return fmt.Sprintf("%d players", len(names))
+	default:
+		return string(text[:wide-1]) + "…"
+	}
 }
 
 // freeCell returns the nearest free cell in a direction; without one, a free cell beside.

@@ -42,6 +42,7 @@ func (v *visit) findNames(begun string) ([]cardName, error) {
 type cardName struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
+	ID   string `json:"id"`
 }
 
 func (v *visit) searchNames(in fields) ([]cardName, error) {

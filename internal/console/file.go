@@ -16,6 +16,13 @@ import (
 // pictureTypes are the media types that pages show. None of them can hold a script.
 var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
+// isDrawing reports whether a file is SVG, as far as its beginning shows. SVG may hold scripts: none runs where a page
+// shows it as a picture, and opened by itself it is saved.
+func isDrawing(data []byte) bool {
+	head := bytes.TrimSpace(data[:min(len(data), 4<<10)])
+	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<svg"))
+}
+
 // sendFile sends the file of a card.
 func (s *server) sendFile(v *visit) error {
 	return v.sendFile("get_attachment", fields{"name": v.r.PathValue("name")})
@@ -38,6 +45,9 @@ func (v *visit) sendFile(operation string, in fields) error {
 	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
 	if !slices.Contains(pictureTypes, f.Type) {
 		h.Set("Content-Type", "application/octet-stream")
+		if isDrawing(f.Data) {
+			h.Set("Content-Type", "image/svg+xml")
+		}
 		h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}),
 			"attachment"))
 	}

@@ -77,12 +77,21 @@ func (s *server) showPlaces(v *visit) error {
 	if err != nil {
 		return err
 	}
+	m, err := call[pinMap](v, "get-map", nil)
+	if err != nil {
+		return err
+	}
 	var drawn drawing
 	if around.Item != nil {
-		drawn = drawMap(f, near{ID: here.Item.Location.ID, Name: here.Item.Location.Name}, around.Item.Neighbors)
+		drawn = drawMap(f, near{ID: here.Item.Location.ID, Name: here.Item.Location.Name}, around.Item.Neighbors,
+			m.playersByPlace())
+	}
+	pictures, err := v.searchNames(fields{"type": "Image", "q": "map", "search_in": "name"})
+	if err != nil {
+		return err
 	}
 	f.Title = here.Item.Location.Name
-	return v.write(http.StatusOK, placesPage(f, *here.Item, air, drawn, depth))
+	return v.write(http.StatusOK, placesPage(f, *here.Item, air, drawn, depth, m.Players, pictures))
 }
 
 // query returns a parameter for an address of the frame.

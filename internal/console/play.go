@@ -23,6 +23,7 @@ type playing struct {
 	NPCs      []thing `json:"npcs"`
 	Items     []thing `json:"items"`
 	Exits     []exit  `json:"-"`
+	Map       drawing `json:"-"`
 	Turn      *turn   `json:"-"` // the command that was just carried out; nil when the page is opened
 }
 
@@ -114,8 +115,23 @@ func (v *visit) readPlaying(id string) (p playing, err error) {
 	exits, err := call[struct {
 		Exits []exit `json:"exits"`
 	}](v, "list-exits", fields{"locationId": p.Location.ID})
-	p.Exits = exits.Exits
+	if p.Exits = exits.Exits; err != nil {
+		return p, err
+	}
+	p.Map, err = v.drawAround(p)
 	return p, err
+}
+
+// drawAround draws the places around a player, which a click walks to.
+func (v *visit) drawAround(p playing) (drawing, error) {
+	around, err := call[only[struct {
+		Neighbors []near `json:"neighbors"`
+	}]](v, "get-spatial-context", fields{"depth": 2, "locationId": p.Location.ID})
+	if err != nil || around.Item == nil {
+		return drawing{}, err
+	}
+	m, err := call[pinMap](v, "get-map", nil)
+	return drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, around.Item.Neighbors, m.playersByPlace()), err
 }
 
 func (s *server) showPlayer(v *visit) error {

@@ -38,19 +38,61 @@ func (s *server) serveFeed(f *op.Feed) handler {
 			s.writeError(x, f.Name, err)
 			return
 		}
-		ctx, cancel := context.WithCancel(x.r.Context())
-		defer cancel()
-		stream, err := s.Engine.Follow(ctx, c, r)
-		if err != nil {
-			s.writeError(x, f.Name, err)
-			return
+		again := func(ctx context.Context) (access.Caller, error) {
+			return s.Auth.Authenticate(ctx, Bearer(x.r), f.Audience)
 		}
-		revoked, stop := s.Auth.Watch(ctx, c.Key)
-		defer stop()
-		defer s.streams.Open(c.Account(), cancel)()
-		w := &events{s: s, x: x, stream: stream, audience: f.Audience, caller: c, revoked: revoked}
-		stream.Close(w.sendAll(ctx, cancel))
+		if err := s.streamFeed(x, c, again, r); err != nil {
+			s.writeError(x, f.Name, err)
+		}
 	}
+}
+
+// streamFeed sends a feed until its reader goes. again authenticates the reader again. The error is one of
+// opening the feed, before anything was sent.
+func (s *server) streamFeed(x *exchange, c access.Caller, again func(context.Context) (access.Caller, error),
+	r op.FeedRequest) error {
+	ctx, cancel := context.WithCancel(x.r.Context())
+	defer cancel()
+	stream, err := s.Engine.Follow(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	revoked, stop := s.Auth.Watch(ctx, c.Key)
+	defer stop()
+	defer s.streams.Open(c.Account(), cancel)()
+	w := &events{s: s, x: x, stream: stream, again: again, caller: c, revoked: revoked}
+	stream.Close(w.sendAll(ctx, cancel))
+	return nil
+}
+
+// exchangeKey is the key of the exchange in the context of a request to the console.
+type exchangeKey struct{}
+
+// served is a request with the server that serves it.
+type served struct {
+	s *server
+	x *exchange
+}
+
+// FollowFeed sends a feed to a page of the console, by its name, as the routes of feeds do. The request must
+// have come through the server.
+func FollowFeed(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error),
+	feed, world string) error {
+	e, _ := r.Context().Value(exchangeKey{}).(served)
+	if e.s == nil {
+		return fault.New(fault.Internal, "the request did not come through the server")
+	}
+	for _, f := range e.s.Engine.Feeds() {
+		if f.Name == feed {
+			request, err := e.s.feedRequest(e.x, f, nil)
+			if err != nil {
+				return err
+			}
+			request.World, request.Transport = world, "console"
+			return e.s.streamFeed(e.x, c, again, request)
+		}
+	}
+	return fault.New(fault.NotFound, "there is no feed %s", feed)
 }
 
 func (s *server) feedRequest(x *exchange, f *op.Feed, vars map[string]string) (op.FeedRequest, error) {
@@ -73,12 +115,12 @@ func (s *server) feedRequest(x *exchange, f *op.Feed, vars map[string]string) (o
 
 // events writes one open stream.
 type events struct {
-	s        *server
-	x        *exchange
-	stream   *op.Stream
-	audience string
-	caller   access.Caller
-	revoked  <-chan struct{}
+	s       *server
+	x       *exchange
+	stream  *op.Stream
+	again   func(context.Context) (access.Caller, error)
+	caller  access.Caller
+	revoked <-chan struct{}
 }
 
 // errRights ends a stream whose reader's rights have changed since it was opened.
@@ -127,7 +169,7 @@ func (e *events) sendAll(ctx context.Context, cancel func()) error {
 // hasSameRights reports whether the credential still gives the rights that the stream was opened
 // with.
 func (e *events) hasSameRights(ctx context.Context) bool {
-	now, err := e.s.Auth.Authenticate(ctx, Bearer(e.x.r), e.caller.Audience)
+	now, err := e.again(ctx)
 	return err == nil && now.SameRights(e.caller)
 }
 

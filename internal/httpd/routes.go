@@ -111,6 +111,7 @@ func (s *server) dispatchRequest(x *exchange) {
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
 		x.withClient()
+		x.r = x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, served{s, x}))
 		if !x.proxied {
 			x.r.Header.Del("X-Forwarded-Proto") // only a trusted proxy knows
 		}

@@ -1,6 +1,9 @@
 package consoletest
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"net/url"
 	"strings"
 	"testing"
@@ -121,4 +124,113 @@ func TestTheMapIsWalked(t *testing.T) {
 	if wide := p.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
 		t.Error("the map makes the page wider than the screen")
 	}
+}
+
+// join makes a player by the pages and returns the address to play at.
+func (v *visitor) join(name string) string {
+	v.t.Helper()
+	_, _, answer := v.send("POST", "/play/world/lendwater", url.Values{"name": {name}})
+	return answer.Request.URL.Path
+}
+
+// TestTheMapIsLive shows a game master where players are while they walk, and a player only what players see.
+func TestTheMapIsLive(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	at := player.join("Mira Lowtide")
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/places/lendwater")
+	p.wants("Mira Lowtide at Rent Quay")
+	before := p.eval(`document.querySelector("svg .here .who").textContent`)
+	player.send("POST", at, url.Values{"text": {"go north"}})
+	p.wants("Mira Lowtide at Fishgate Market")
+	if after := p.eval(`document.querySelector("svg .here .who").textContent`); after == before {
+		t.Errorf("the map shows %s, as before", after)
+	}
+	p.look("places-live")
+	p.checkAxeHere(loadAxe(t), "/places/lendwater")
+	other := s.visitor()
+	other.signIn(s.code(access.RoleUser))
+	if status, _, _ := s.visitor().send("GET", "/live/lendwater", nil); status != 200 {
+		t.Errorf("a stranger is not sent to sign in: %d", status)
+	}
+	p.allow("401")
+	if got := p.eval(`fetch("/live/lendwater?as=admin").then((r) => { window.got = r.status }); 0`); got != "0" {
+		t.Fatal(got)
+	}
+	p.waits("window.got === 400", "a role cannot be raised")
+	p.allow("400 for ")
+}
+
+// TestAClickWalks walks by choosing a place on the map around a player, two steps away.
+func TestAClickWalks(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleUser))
+	p.open("/play/world/lendwater")
+	p.fill("#name", "Ada Finch")
+	p.click("Begin")
+	p.waits(`!!document.querySelector("#around svg .here")`, "the map is shown")
+	p.look("play-map-390")
+	p.eval(`[...document.querySelectorAll("#around a[data-act]")].find((a) => a.dataset.act.startsWith("go north then go "))
+		.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`)
+	p.waits(`document.querySelectorAll(".turn").length === 2`, "the walk is told")
+	p.waits(`!["Rent Quay", "Fishgate Market"].includes(document.querySelector("#here h2").innerText)`, "two steps were gone")
+	p.waits(`document.querySelector("#around .here text").textContent !== "Rent Quay"`, "the map follows")
+	p.checkAxeHere(loadAxe(t), "play")
+}
+
+// TestAPictureHasPins pins cards to a picture by clicks, and shows a player those that players see.
+func TestAPictureHasPins(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2400, 1200))); err != nil {
+		t.Fatal(err)
+	}
+	s.upload("Harbour%20map", "user", picture.Bytes())
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Sunken Vault", "type": "Location", "content": "x", "level": "gm"}`)
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/places/lendwater")
+	p.click("Harbour map")
+	p.click("Pin a card, or remove a pin")
+	for i, name := range []string{"Rent Quay", "Sunken Vault"} {
+		p.eval(`(() => { const box = document.querySelector("svg.chart").getBoundingClientRect();
+			document.querySelector("svg.chart image").dispatchEvent(new MouseEvent("click", { bubbles: true,
+				clientX: box.x + ` + []string{"300", "600"}[i] + `, clientY: box.y + 150 })) })()`)
+		if at := p.eval(`pin.elements.x.value + "," + Math.abs(pin.elements.y.value - 300)`); at != []string{"600,2", "1200,2"}[i] &&
+			at != []string{"600,0", "1200,0"}[i] { // the top of the box is no whole number
+			t.Errorf("the click chose %s", at)
+		}
+		p.fill("#pin-card", name)
+		p.click("Pin it")
+		p.waits(`[...document.querySelectorAll(".pin title")].some((x) => x.textContent === "`+name+`")`, name+" is pinned")
+		p.eval(`document.querySelector("details.pins").open = true`)
+	}
+	p.waits(`new Promise((done) => { const i = new Image(); i.onload = () => done(i.naturalWidth > 0);
+		i.src = document.querySelector("svg.chart image").href.baseVal })`, "the picture loads")
+	p.look("map")
+	p.checkAxeHere(loadAxe(t), "map")
+	p.fill("#pin-card", "Nobody")
+	p.fill("#pin [name=x]", "1")
+	p.fill("#pin [name=y]", "1")
+	p.allow("400 for ")
+	p.click("Pin it")
+	p.wants("is no card that you see")
+	player := newTab(t, s.base, 390)
+	player.signIn(s.link(access.RoleUser))
+	player.open("/map/lendwater/Harbour%20map")
+	player.wants("1 pin")
+	if text := player.eval("document.documentElement.outerHTML"); strings.Contains(text, "Sunken Vault") {
+		t.Errorf("a player sees the pin of a hidden card:\n%s", text)
+	}
+	player.look("map-390")
+	player.checkAxeHere(loadAxe(t), "map")
+	player.eval(`document.querySelector(".pin").dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
+	player.waits(`location.pathname === "/places/lendwater"`, "a pin leads to its place")
 }

@@ -308,6 +308,7 @@ func otherCalls(known namePool, turn int) []request {
 		pageRequest("/import/lendwater"),
 		pageRequest("/export/lendwater?role=user&format=table"), pageRequest("/export/lendwater?role=gm&format=markdown"),
 		pageRequest("/places/lendwater?steps=5"), pageRequest("/places/lendwater?as=user"),
+		pageRequest("/map/lendwater/Salt%20Quay+map"),
 		{operation: "nothing", method: "GET", path: "/api/nothing"},
 		{operation: "method", method: "PUT", path: "/api/mcp/cards"},
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},

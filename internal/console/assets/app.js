@@ -76,17 +76,56 @@ if (act) {
     const way = event.target.closest("[data-act]");
     if (!way) return;
     event.preventDefault();
-    field.value = way.value;
+    field.value = way.value ?? way.dataset.act;
     act.requestSubmit();
   });
 }
 
 // A map begins with the place where one is.
-const here = document.querySelector(".drawing .here rect");
-if (here) {
+function centerMap() {
+  const here = document.querySelector(".drawing .here rect");
+  if (!here) return;
   const box = here.closest(".drawing");
   box.scrollLeft = here.x.baseVal.value + here.width.baseVal.value / 2 - box.clientWidth / 2;
   box.scrollTop = here.y.baseVal.value - box.clientHeight / 2;
+}
+centerMap();
+document.addEventListener("htmx:after:swap", centerMap);
+
+// A live part of a page is asked for again when something happens in the world.
+const live = document.getElementById("live");
+if (live) {
+  const events = new EventSource(live.dataset.live);
+  let asked = 0;
+  const refresh = () => {
+    clearTimeout(asked);
+    asked = setTimeout(async () => {
+      const answer = await fetch(location.href);
+      const fresh = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+      if (!fresh) return;
+      const box = document.querySelector("#live .drawing");
+      const [left, top] = box ? [box.scrollLeft, box.scrollTop] : [0, 0];
+      document.getElementById("live").replaceChildren(...fresh.childNodes);
+      document.querySelector("#live .drawing")?.scrollTo(left, top);
+    }, 300);
+  };
+  events.addEventListener("event", refresh);
+  let opened = false;
+  events.addEventListener("open", () => { if (opened) refresh(); opened = true; }); // what was missed meanwhile
+  addEventListener("pagehide", () => events.close());
+}
+
+// A click on a picture chooses the point of a new pin.
+const pin = document.getElementById("pin");
+if (pin) {
+  document.addEventListener("click", (event) => {
+    const chart = event.target.closest?.("svg.chart");
+    if (!chart || event.target.closest("a") || !pin.closest("details").open) return;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
+    pin.elements.x.value = Math.round(at.x);
+    pin.elements.y.value = Math.round(at.y);
+    pin.elements.card.focus();
+  });
 }
 
 // Keys: / searches, e edits.

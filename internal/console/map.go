@@ -1,0 +1,197 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"image"
+	_ "image/gif"  // to measure maps
+	_ "image/jpeg" // to measure maps
+	_ "image/png"  // to measure maps
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+)
+
+// pinMap holds the pins of a picture and the places of players.
+type pinMap struct {
+	Pins    []pin       `json:"pins"`
+	Players []mapPlayer `json:"players"`
+}
+
+type pin struct {
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+	ID   string  `json:"id"`
+	Name string  `json:"name"`
+	Type string  `json:"type"`
+}
+
+// pinLink returns the address to which a pin leads: a place on the map of places, or a card.
+func (f frame) pinLink(p pin) templ.SafeURL {
+	if p.Type == "Location" {
+		return f.link("places") + query(f, "at", p.ID)
+	}
+	return f.card("w", "", p.ID)
+}
+
+type mapPlayer struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	LocationID string `json:"locationId"`
+	Location   string `json:"locationName"`
+}
+
+// playersByPlace returns the names of the players at each place.
+func (m pinMap) playersByPlace() map[string][]string {
+	names := map[string][]string{}
+	for _, p := range m.Players {
+		names[p.LocationID] = append(names[p.LocationID], p.Name)
+	}
+	return names
+}
+
+// chart is a picture with its pins.
+type chart struct {
+	pinMap
+	Card          card
+	Width, Height float64 // of the picture; 0 if they are not known
+	Problem       string
+	Problems      []fault.Field
+}
+
+// manyPins is the number of pins above which their names are only shown at the pointer.
+const manyPins = 60
+
+// chartWidth is the width at which a picture is drawn. It scrolls in its box.
+const chartWidth = 1200
+
+// scale returns how many pixels of the picture one of the drawing is.
+func (c chart) scale() float64 { return c.Width / chartWidth }
+
+func (s *server) showMap(v *visit) error { return v.writeMap(nil) }
+
+func (v *visit) writeMap(problem error) error {
+	var c chart
+	c.Problem, c.Problems = problemOf(problem)
+	var err error
+	if c.Card, err = v.readCard(nil); err != nil {
+		return err
+	}
+	if c.Card.Type != "Image" {
+		return errNothingHere
+	}
+	a, err := v.invoke("get_attachment", fields{"name": "~" + c.Card.ID}, nil)
+	if err != nil {
+		return err
+	}
+	if a.Reply.File != nil {
+		c.Width, c.Height = measurePicture(a.Reply.File.Data)
+	}
+	if c.pinMap, err = call[pinMap](v, "get-map", fields{"pictureId": c.Card.ID}); err != nil {
+		return err
+	}
+	return v.write(statusOf(problem), mapPage(v.frame(c.Card.Name), c))
+}
+
+// measurePicture returns the size of a picture in its own units; zeros if it is not known.
+func measurePicture(data []byte) (width, height float64) {
+	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		return float64(c.Width), float64(c.Height)
+	}
+	tokens := xml.NewDecoder(bytes.NewReader(data))
+	for {
+		t, err := tokens.RawToken()
+		if err != nil {
+			return 0, 0
+		}
+		root, ok := t.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range root.Attr {
+			n, err := strconv.ParseFloat(strings.TrimSuffix(a.Value, "px"), 64)
+			switch box := strings.Fields(a.Value); {
+			case a.Name.Local == "viewBox" && len(box) == 4:
+				width, _ = strconv.ParseFloat(box[2], 64)
+				height, _ = strconv.ParseFloat(box[3], 64)
+				return max(width, 0), max(height, 0)
+			case err == nil && a.Name.Local == "width":
+				width = n
+			case err == nil && a.Name.Local == "height":
+				height = n
+			}
+		}
+		return max(width, 0), max(height, 0)
+	}
+}
+
+// changePins adds a pin to a picture, or removes those of a card.
+func (s *server) changePins(v *visit) error {
+	err := v.writePins()
+	if problem, _ := problemOf(err); problem != "" {
+		return v.writeMap(err)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(addressOf("map", v.world, v.r.PathValue("name")))
+}
+
+func (v *visit) writePins() error {
+	form := v.r.PostForm
+	c, err := v.readCard(nil)
+	if err != nil {
+		return err
+	}
+	var pins []map[string]any
+	if held := c.Fields["pins"]; held != nil && json.Unmarshal(held, &pins) != nil {
+		return fault.BadField("pins", "of this picture are no list of pins; mend the field with an API client")
+	}
+	if id := form.Get("remove"); id != "" {
+		pins = slices.DeleteFunc(pins, func(p map[string]any) bool { return p["card"] == id })
+	} else {
+		x, wrongX := strconv.ParseFloat(form.Get("x"), 64)
+		y, wrongY := strconv.ParseFloat(form.Get("y"), 64)
+		if wrongX != nil || wrongY != nil {
+			return fault.BadField("x", "and y must be numbers; click the picture where the pin belongs")
+		}
+		target, err := call[card](v, "get_card", fields{"name": form.Get("card")})
+		if fault.KindOf(err) == fault.NotFound {
+			return fault.BadField("card", "is no card that you see; check the name")
+		}
+		if err != nil {
+			return err
+		}
+		pins = append(pins, map[string]any{"x": x, "y": y, "card": target.ID})
+	}
+	_, err = call[card](v, "update_card", fields{"name": "~" + c.ID, "fields": fields{"pins": pins}, "if_match": c.Version})
+	return err
+}
+
+// worldFeed is the name of the feed of a world's events.
+const worldFeed = "follow_world"
+
+// followWorld tells a page that something has happened in the world, as far as the person is told of it. The page
+// then asks for its parts again.
+func (s *server) followWorld(v *visit) error {
+	cookie, err := v.r.Cookie(s.cookieName(v.r))
+	if err != nil {
+		return err
+	}
+	again := func(ctx context.Context) (access.Caller, error) {
+		c, err := s.Sessions.Authenticate(ctx, cookie.Value, identity.AudienceConsole)
+		if err != nil {
+			return c, err
+		}
+		return lowered(c, v.as)
+	}
+	return s.Follow(v.r, v.caller, again, worldFeed, v.world)
+}
