@@ -162,4 +162,19 @@ Cook | is false | It never rains here.
  | is false | A blizzard howls outside.
  | is false | The day is clear and dry.
  | is false | Under a bright sun the yard steams.
+ | is false | The door opens, and in walks the groom.
+ | is false | Against the wall leans the groom, asleep.
+ | is false | By the hearth, arms folded, sits the groom.
+Cook | is false | The groom's just come in from the yard.
+Cook | is false | The groom has come to see the ladle.
+Cook | is false | If you leave the hall by the east, you find yourself in the stable yard.
+Cook | is false | The ground slopes east to the stable yard.
+Cook | is new | Up the stairs, sir, and you are in the chapel.
+Cook | is false | East of here? That is the stable yard.
+ | is new | Westward the path goes out on the chapel.
+Cook | is false | The door from the hall to the yard stands open.
+Cook | is false | The way between the hall and the chapel is bolted.
+Cook | is false | Rain? None, not since Friday.
+Cook | is false | There has not been a cloud over the hall today.
+Cook | is false | Listen, what a dry day it is!
 `

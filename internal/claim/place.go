@@ -126,7 +126,8 @@ func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
 		(c.tokens[0].word == "that" || c.tokens[0].word == "this" || w.Speaker == None && v.first > 0 &&
 			c.tokens[v.first-1].word == "there")
 	found := (v.lemma == "find" || v.lemma == "see" || v.lemma == "meet") && v.tense == base
-	first := w.Speaker == None && v.first > 1 && placing[c.tokens[0].word] && standing[v.lemma] && v.lemma != "be"
+	first := w.Speaker == None && (v.first > 1 && locating[c.tokens[0].word] || v.first == 0 && v.tense == present) &&
+		standing[v.lemma] && v.lemma != "be"
 	return m, shown || found || first
 }
 
@@ -171,6 +172,10 @@ func (c *clause) placeAfter(w *World, v verb) (int, bool) {
 }
 
 var placing = wordSet("at in on inside outside near by within over through under upon")
+
+// locating are words that begin a phrase of place in front of a verb whose subject follows it.
+var locating = wordSet("at in on inside outside near by within over through under upon against between beneath among " +
+	"amid behind beside below above along around across beyond underneath opposite atop there here")
 
 // judgeHere judges whether somebody is at a place, or comes there.
 func judgeHere(c Claim, w *World) (Truth, string) {
@@ -237,7 +242,8 @@ func (c *clause) isArrival(v verb) bool {
 		return v.tense == present && len(after) > 0 && (after[0].word == "back" || hasRun(c.tokens[v.at:], "way in") ||
 			hasRun(c.tokens[v.at:], "way here"))
 	}
-	if v.lemma == "come" && v.tense == progressive && len(after) == 0 {
+	if v.lemma == "come" && (v.tense == progressive && len(after) == 0 || v.perfect && len(after) == 2 &&
+		after[0].word == "to" && verbOf(after[1].word) == after[1].word) {
 		return true
 	}
 	before := c.tokens[max(0, v.first-1):v.first]

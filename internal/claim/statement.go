@@ -11,6 +11,7 @@ import (
 // marks.
 type statement struct {
 	topic   string // the direction that the sentence before asks about
+	asked   sky    // the weather that the sentence before asks about
 	text    string
 	tokens  []token
 	named   []mention // in tokens
@@ -65,6 +66,7 @@ type reader struct {
 	place  int
 	group  int
 	topic  string // the direction of the last sentence, if that asks
+	asked  sky    // the weather of the last sentence, if that asks
 }
 
 func newReader(w *World) *reader {
@@ -76,15 +78,22 @@ func (r *reader) statements(text string) (list []statement) {
 	for s := range meaning.Sentences(withoutQuotes(text)) {
 		tokens := r.completed(tokensOf(s))
 		st, ok := r.statement(s, tokens)
-		if st.topic, r.topic = r.topic, ""; ok {
+		st.topic, st.asked = r.topic, r.asked
+		if r.topic, r.asked = "", ""; ok {
 			list = append(list, st)
 		}
 		if d := directionsIn(tokens, r.world); len(d) == 1 && isQuestion(tokens) {
 			r.topic = d[0]
 		}
+		if isQuestion(tokens) && len(tokens) > 1 && len(tokens) <= maxTopic && isWeather(tokens[len(tokens)-2].word) {
+			r.asked = skies[skyBase(tokens[len(tokens)-2].word)][0]
+		}
 	}
 	return list
 }
+
+// maxTopic is the greatest number of words and marks of a question that only names what it asks about: "any rain?".
+const maxTopic = 4
 
 // completed returns an answer without a verb as a whole sentence: "dead, these three days" is "he is dead", and "just
 // north of here" is said of the place that was named before.
@@ -303,7 +312,8 @@ func isDirection(tokens []token) bool {
 	return false
 }
 
-var wayWishes = wordSet("want need seek look wish mean like go head are 're")
+var wayWishes = wordSet("want need seek look wish mean like go head are 're walk leave step turn ride climb descend " +
+	"follow take cross pass")
 
 // cutUnasserted cuts comparisons and conditions off a sentence.
 func cutUnasserted(tokens []token) []token {

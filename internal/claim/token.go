@@ -46,7 +46,14 @@ func tokensOf(sentence string) (list []token) {
 		}
 		word := strings.TrimRight(sentence[:end], "'-")
 		list = appendWord(list, word)
-		if n := len(list); n > 1 && list[n-2].word == "'s" && perfects[list[n-1].word] {
+		n := len(list)
+		if n > 2 && list[n-3].word == "'s" && sinceAdverbs[list[n-2].word] && verbOf(list[n-1].word) != "" {
+			list[n-3].word = "has"
+			if strings.HasSuffix(list[n-1].word, "ing") {
+				list[n-3].word = "is"
+			}
+		}
+		if n > 1 && list[n-2].word == "'s" && perfects[list[n-1].word] {
 			list[n-2].word = "has"
 		} else if n > 1 && list[n-2].word == "'s" && predicates[list[n-1].word] {
 			list[n-2].word = "is"
@@ -55,6 +62,9 @@ func tokensOf(sentence string) (list []token) {
 	}
 	return list
 }
+
+// sinceAdverbs are adverbs after which 's and a verb stand for has or is: "the smith's just come".
+var sinceAdverbs = wordSet("just already never always only since also even now")
 
 // perfects are words before which 's stands for has.
 var perfects = wordSet("got been had gone taken kept lost found given")

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 
 	"loregate/internal/meaning"
@@ -152,12 +153,19 @@ var nounLeads = wordSet("a an the my your his her its our their this that these 
 // isVerbForm reports whether a token can be a verb where it stands.
 func (c *clause) isVerbForm(i int) bool {
 	w := c.tokens[i].word
-	inverted := i == 1 && inversions[c.tokens[0].word] && strings.HasSuffix(w, "s")
+	inverted := i > 0 && inversions[c.tokens[i-1].word] && strings.HasSuffix(w, "s") && c.namesPersonAfter(i)
 	if c.tokens[i].mark || verbOf(w) == "" || notLexical[w] || i > 0 && nounLeads[c.tokens[i-1].word] &&
 		!c.endsMention(i) && !inverted {
 		return false
 	}
 	return !(c.tokens[i].upper && i > 0)
+}
+
+// namesPersonAfter reports whether a mention follows a token, or a determiner and a mention, or the token is the second
+// of the clause: "and in walks the groom".
+func (c *clause) namesPersonAfter(i int) bool {
+	at := skipDeterminers(c.tokens, i+1)
+	return i == 1 || slices.ContainsFunc(c.named, func(m mention) bool { return m.from == at && !m.pronoun })
 }
 
 // inversions are words that may stand before a verb whose subject follows: "in walks the groom".

@@ -12,7 +12,8 @@ var (
 		"archway arch hatch trapdoor portal " +
 		"bridge corridor ladder exit exits shaft hallway alley walk entrance opening route hole hall")
 	wayVerbs = wordSet("lead go run open take bring come lie reach end find climb descend ascend wind continue " +
-		"get connect walk head follow emerge give see begin start be stand pass drop slope appear")
+		"get connect walk head follow emerge give see begin start be stand pass drop slope appear fall sink rise " +
+		"slant curve bend meander twist stretch dip leave")
 	indefinite = wordSet("a an another new hidden secret unseen forgotten second also")
 )
 
@@ -36,7 +37,8 @@ func directionsIn(tokens []token, w *World) (list []string) {
 			t.word) {
 			d = t.word
 		}
-		if p := particles[t.word]; d == "" && p != "" && i > 0 && t.word != "into" && isDirectionAt(tokens, i) {
+		if p := particles[t.word]; d == "" && p != "" && t.word != "into" && (i > 0 && isDirectionAt(tokens, i) ||
+			i == 0 && leadsBy(tokens)) {
 			d = p
 		}
 		if climbs := climbing[verbOf(t.word)]; d == "" && climbs != "" {
@@ -45,6 +47,9 @@ func directionsIn(tokens []token, w *World) (list []string) {
 		if d != "" && !slices.Contains(list, d) {
 			list = append(list, d)
 		}
+	}
+	if isOut := func(d string) bool { return d == "out" }; slices.Contains(list, "out") && len(list) == 2 {
+		list = slices.DeleteFunc(list, isOut) // "the road west goes out on the moor"
 	}
 	return list
 }
@@ -71,6 +76,13 @@ func isDirectionAt(tokens []token, i int) bool {
 		}
 	}
 	return len(lead) == 0 || hasWord(lead, wayNouns) || hasWord(lead, wordSet("you to can cannot"))
+}
+
+// leadsBy reports whether a sentence begins with a particle and a way: "down these stairs, and you are in the cellar".
+func leadsBy(tokens []token) bool {
+	at := skipDeterminers(tokens, 1)
+	return at < len(tokens) && (tokens[at].word == "these" || tokens[at].word == "those" || wayNouns[tokens[at].word]) &&
+		hasWord(tokens[at:min(at+2, len(tokens))], wayNouns)
 }
 
 var goVerbs = wordSet("go lead run climb walk come head get step pass")
@@ -116,7 +128,13 @@ func readLead(s *statement, w *World) (list []Claim) {
 	all := clause{tokens: s.tokens, named: s.named}
 	directions := directionsIn(s.tokens, w)
 	to, from := s.destination(w)
-	way, verb := hasWord(s.unnamed(), wayNouns), false
+	if len(directions) == 0 && s.topic != "" && to != None && len(s.tokens) > 1 && beForms[s.tokens[1].word] {
+		directions = []string{s.topic} // "east of here? That is the market"
+	}
+	if to != None && len(directions) == 1 {
+		from = s.passed(w, from, to, directions[0])
+	}
+	way, verb := s.hasWay(to), false
 	denied := s.deniesWay()
 	for _, v := range all.verbs() {
 		if v.tense == past || v.passive {
@@ -147,6 +165,23 @@ func readLead(s *statement, w *World) (list []Claim) {
 	return nil
 }
 
+// hasWay reports whether a sentence names a way that is not its destination, or ground that goes somewhere: "the street
+// ends at the mill", "the ground falls to the bog".
+func (s *statement) hasWay(to int) bool {
+	for i, t := range s.tokens {
+		named := slices.ContainsFunc(s.named, func(m mention) bool {
+			return m.from <= i && i < m.to && (m.entity == to || m.from+1 < m.to)
+		})
+		if !named && (wayNouns[t.word] || grounds[t.word] && to != None) {
+			return true
+		}
+	}
+	return false
+}
+
+// grounds are nouns for ground that may lead to a place.
+var grounds = wordSet("ground land hill slope field fields meadow meadows drive moor heath terrain garden wall")
+
 // deniesWay reports whether a sentence says that there is no way: "no door leads north".
 func (s *statement) deniesWay() bool {
 	for i, t := range s.tokens {
@@ -170,7 +205,7 @@ func (s *statement) unnamed() (list []token) {
 // tellsWay reports whether a sentence without a way tells how to go: "to the north you come to the mill".
 func (s *statement) tellsWay(w *World) bool {
 	for i, t := range s.tokens {
-		if t.word == "you" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark || s.tokens[i-1].word == "to") {
+		if t.word == "you" || t.word == "one" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark || s.tokens[i-1].word == "to") {
 			return true
 		}
 		if tells := wordSet("lies is stands begins opens starts gives"); tells[t.word] {
@@ -238,6 +273,21 @@ func (s *statement) destination(w *World) (to, from int) {
 	return to, from
 }
 
+// passed returns the place that a sentence passes on its way, if the direction leads on from there: "south, across the
+// moor, you get to the bog". Else it returns from.
+func (s *statement) passed(w *World, from, to int, direction string) int {
+	c := clause{tokens: s.tokens, named: s.named}
+	for _, m := range s.named {
+		x, ok := w.exit(m.entity, direction)
+		if ok && x.To == to && passing[c.wordBefore(m.from)] {
+			return m.entity
+		}
+	}
+	return from
+}
+
+var passing = wordSet("across over through on past beyond along")
+
 // judgeLeads judges whether an exit leads to a place. An exit that the canon does not show would be new.
 func judgeLeads(c Claim, w *World) (Truth, string) {
 	if c.Word == "" {
@@ -274,7 +324,7 @@ var (
 
 // readOpen reads whether an exit of the place is open or locked.
 func readOpen(s *statement, w *World) (list []Claim) {
-	direction, ok := s.exitMeant(w)
+	x, ok := s.exitMeant(w)
 	if !ok {
 		return nil
 	}
@@ -309,7 +359,7 @@ func readOpen(s *statement, w *World) (list []Claim) {
 			if locked != denied {
 				state = "locked"
 			}
-			return []Claim{{Predicate: Open, Subject: w.Place, Object: None, Word: state + " " + direction}}
+			return []Claim{{Predicate: Open, Subject: x.From, Object: None, Word: state + " " + x.Direction}}
 		}
 	}
 	return nil
@@ -329,37 +379,63 @@ func stands(before []token) bool {
 	return false
 }
 
-// exitMeant returns the direction of the exit that a sentence is about: that of its direction, of the place behind it,
-// or of the only exit with a lock.
-func (s *statement) exitMeant(w *World) (string, bool) {
+// exitMeant returns the exit that a sentence is about: that between two places, in a direction, to a place, or the only
+// one of the place with a lock.
+func (s *statement) exitMeant(w *World) (Exit, bool) {
+	if x, ok := s.exitBetween(w); ok {
+		return x, true
+	}
 	if d := directionsIn(s.tokens, w); len(d) == 1 {
-		_, ok := w.exit(w.Place, d[0])
-		return d[0], ok
+		return w.exit(w.Place, d[0])
 	}
 	for _, m := range s.named {
-		if w.Entities[m.entity].Class != Place {
+		if x, ok := w.exitTo(w.Place, m.entity); ok {
+			return x, true
+		}
+		if x, ok := w.onlyLockOf(m.entity); ok && m.entity != w.Place && (m.to == len(s.tokens) ||
+			beForms[s.tokens[m.to].word]) {
+			return x, true // "the castle is locked"
+		}
+	}
+	if x, ok := w.exit(w.Place, s.topic); ok {
+		return x, true
+	}
+	for i, t := range s.tokens {
+		if (t.word == "door" || t.word == "gate" || t.word == "hatch") && i > 0 && hasWord(s.tokens[i-1:i], ownDoors) {
+			return w.onlyLockOf(w.Place)
+		}
+	}
+	return Exit{}, false
+}
+
+var ownDoors = wordSet("the this that my our")
+
+// exitBetween returns the exit between two places that a sentence names: "the gate between the mill and the yard".
+func (s *statement) exitBetween(w *World) (Exit, bool) {
+	c := clause{tokens: s.tokens, named: s.named}
+	for _, a := range s.named {
+		if before := c.wordBefore(a.from); before != "from" && before != "between" {
 			continue
 		}
-		if x, ok := w.exitTo(w.Place, m.entity); ok {
-			return x.Direction, true
+		for _, b := range s.named {
+			if x, ok := w.exitTo(a.entity, b.entity); ok && x.Lock != "" {
+				return x, true
+			}
 		}
 	}
-	if _, ok := w.exit(w.Place, s.topic); ok {
-		return s.topic, true
-	}
-	var locks []string
+	return Exit{}, false
+}
+
+// onlyLockOf returns the exit of a place with a lock, if there is one and no other.
+func (w *World) onlyLockOf(place int) (found Exit, ok bool) {
+	locks := 0
 	for _, x := range w.Exits {
-		if x.From == w.Place && x.Lock != "" {
-			locks = append(locks, x.Direction)
+		if x.From == place && x.Lock != "" {
+			found = x
+			locks++
 		}
 	}
-	for i, t := range s.unnamed() {
-		if (t.word == "door" || t.word == "gate" || t.word == "hatch") && i > 0 && (s.tokens[i-1].word == "the" ||
-			s.tokens[i-1].word == "this" || s.tokens[i-1].word == "that") {
-			return first(locks), len(locks) == 1
-		}
-	}
-	return "", false
+	return found, locks == 1
 }
 
 func first(list []string) string {

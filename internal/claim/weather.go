@@ -123,7 +123,12 @@ var skyPhrases = map[string]sky{"not a breath": calm, "hardly a breath": calm, "
 	"flat as a": calm, "flat as glass": calm, "like glass": calm, "in the calm": calm, "dead calm": calm, "no rain": dry,
 	"see for miles": sun, "sees for miles": sun, "stars are out": stars, "stars glitter": stars, "stars shine": stars,
 	"every star": stars, "full of stars": stars, "count the stars": stars, "stars twinkle": stars,
-	"the stars": stars, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun}
+	"the stars": stars, "bone dry": dry, "like milk": calm, "slack in the heat": dry, "the last of the sun": sun,
+	"soaked to the": rain, "soaked through": rain, "wet to the skin": rain, "wet through": rain, "drenched to": rain,
+	"hand before": fog, "hand in front of": fog, "beyond my nose": fog, "past my nose": fog, "end of my nose": fog,
+	"it blows": wind, "it is blowing": wind, "blows hard": wind, "not a leaf": calm, "no leaf": calm,
+	"without a ripple": calm, "not a ripple": calm,
+	"hangs limp": calm, "hang limp": calm, "like a mirror": calm, "as a mirror": calm, "breath smokes": cold}
 
 // skyColours returns the kinds of weather in which the sky has the colour that a text gives it.
 func skyColours(list []token) (said []sky) {
@@ -242,7 +247,8 @@ func inSomebody(list []token, i int) bool {
 var bodyParts = wordSet("head heart eyes mind voice soul eyebrows brow face trousers")
 
 // skyHints are words of phrases for the weather: "blue sky", "not a breath".
-var skyHints = wordSet("sky skies breath drop glass stars star miles heavens")
+var skyHints = wordSet("sky skies breath drop glass stars star miles heavens soaked skin wet hand nose leaf ripple " +
+	"limp mirror blows blowing")
 
 // isWeather reports whether a noun tells of the weather alone.
 func isWeather(word string) bool {
@@ -259,8 +265,8 @@ func MayTellWeather(text string) bool {
 func readWeather(s *statement, w *World) []Claim {
 	all := clause{tokens: s.tokens, named: s.named}
 	verbs := all.verbs()
-	if len(s.clauses) > 0 && s.clauses[0].order && s.tokens[0].word != "look" && s.tokens[0].word != "see" &&
-		s.tokens[0].word != "mind" {
+	if len(s.clauses) > 0 && s.clauses[0].order && s.tokens[0].word != "mind" && skyBase(s.tokens[0].word) == "" &&
+		!isMental(s.tokens[0].word) {
 		return nil
 	}
 	isPast := func(v verb) bool { return v.tense == past || v.was }
@@ -269,6 +275,9 @@ func readWeather(s *statement, w *World) []Claim {
 		return nil // it tells of another time
 	}
 	said, denied := skiesIn(s.tokens, false)
+	if s.asked != "" && denials[s.tokens[0].word] {
+		denied = append(denied, s.asked)
+	}
 	if len(said) == 0 && len(denied) == 0 {
 		return nil
 	}
@@ -314,6 +323,9 @@ func judgeWeather(c Claim, w *World) (Truth, string) {
 	said, denied, _ := strings.Cut(c.Word, "|")
 	if slices.Contains(known, sun) {
 		known = append(known, stars)
+	}
+	if slices.ContainsFunc(known, func(s sky) bool { return s == rain || s == snow || s == hail || s == thunder }) {
+		known = append(known, cloud)
 	}
 	agrees := false
 	for s := range strings.FieldsSeq(said) {
