@@ -110,6 +110,9 @@ func readPast(s *statement, w *World) (list []Claim) {
 			list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: v.lemma, Denied: denied})
 		}
 	}
+	if len(list) == 0 && len(yearsIn(s.tokens)) > 0 { // "the letter is from 1312"
+		list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: "be"})
+	}
 	return list
 }
 
@@ -123,6 +126,14 @@ func judgePast(c Claim, w *World) (Truth, string) {
 	for _, e := range mentioned(c, w) {
 		if w.Entities[e].Class != Other && e != w.Speaker && !slices.Contains(about, e) {
 			about = append(about, e)
+		}
+	}
+	if truth, source, ok := judgeOrder(said, w); ok {
+		return truth, source
+	}
+	for _, e := range mentioned(c, w) {
+		if w.dead(e) && otherDeathOrder(c, said, w.Entities[e]) {
+			return False, fmt.Sprintf("%s died %v", w.name(e), w.Entities[e].Fields["died"])
 		}
 	}
 	best := 0.0
@@ -213,14 +224,18 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	same := slices.ContainsFunc(known, func(k string) bool { return sameEvent(c.Word, k) })
 	named := len(shared(words, contentOf(tokensOf(w.Entities[e].Name)))) > 0
 	about := same && (named || common >= 2)
+	years := yearsIn(saidAbout(said, c.Word))
 	switch {
-	case (same || common >= 2 || named && c.Word == "be") && (differ(yearsIn(said), yearsIn(told)) ||
+	case (same || common >= 2 || named && originating[c.Word]) && (differ(years, yearsIn(told)) ||
 		differ(daysIn(said), daysIn(told))),
 		(named || common >= 2) && otherLength(said, told),
+		about && !c.Denied && events[c.Word] == "death" && deniesVerb(told, c.Word) && len(ordersIn(said, false)) == 0,
+		about && otherSubstance(said, told),
 		about && isRecent(said) && (len(yearsIn(told)) > 0 || hasWord(told, wordSet("centuries century ages ancient"))),
 		same && (common >= 2 || named && events[c.Word] != "") && c.Denied && !deniesVerb(told, c.Word),
 		about && otherPlace(said, told, c.Word, w),
 		about && otherAgent(said, told, c.Word, w),
+		about && otherOrder(said, told),
 		named && without(said, told):
 		return true
 	}
@@ -246,6 +261,31 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	return ok && len(other) > 0 && len(shared(other, contentOf(tokensOf(cause)))) == 0
 }
 
+// originating are verbs that tell when something began or happened, whichever verb the canon tells it by.
+var originating = wordSet("be date write set compose pen draw happen occur begin start originate stem come take")
+
+// saidAbout returns the part of a sentence with a verb, if another part has a year too.
+func saidAbout(said []token, lemma string) []token {
+	from, dated := 0, 0
+	var found []token
+	for i := 0; i <= len(said); i++ {
+		if i < len(said) && !said[i].mark {
+			continue
+		}
+		part := said[from:i]
+		if from = i + 1; len(yearsIn(part)) == 0 {
+			continue
+		}
+		if dated++; hasVerb(part, lemma) {
+			found = part
+		}
+	}
+	if dated > 1 && found != nil {
+		return found
+	}
+	return said
+}
+
 // isRecent reports whether a text tells of a time in the last years.
 func isRecent(said []token) bool {
 	return slices.ContainsFunc([]string{"last year", "last week", "last month", "last winter", "last summer", "this year",
@@ -260,7 +300,10 @@ func without(said, told []token) bool {
 		return false
 	}
 	with := slices.IndexFunc(told, func(t token) bool { return t.word == "with" })
-	return with >= 0 && len(shared(contentOf(said[at+1:min(at+6, len(said))]), contentOf(told[with+1:]))) > 0
+	lacked, had := contentOf(said[at+1:min(at+7, len(said))]), contentOf(told[with+1:])
+	return with >= 0 && (len(shared(lacked, had)) > 0 || slices.ContainsFunc(lacked, func(a string) bool {
+		return slices.ContainsFunc(had, func(b string) bool { return isThing(a) && isAny(a, b) })
+	}))
 }
 
 // otherAgent reports whether two texts name different people who did the same.
@@ -327,7 +370,7 @@ func differ(a, b []string) bool {
 // hours are the lengths of units of time.
 var hours = map[string]float64{"minute": 1.0 / 60, "hour": 1, "afternoon": 6, "morning": 6, "evening": 5, "night": 10,
 	"day": 24, "week": 168, "fortnight": 336, "month": 730, "year": 8766,
-	"decade": 87660, "centurie": 876600, "century": 876600}
+	"decade": 87660, "centurie": 876600, "century": 876600, "summer": 2190, "winter": 2190, "autumn": 2190}
 
 // lengthsIn returns the lengths of time in a text, in hours: "in an afternoon", "forty days".
 func lengthsIn(list []token) (lengths []float64) {
@@ -337,11 +380,12 @@ func lengthsIn(list []token) (lengths []float64) {
 			continue
 		}
 		for back := i - 1; back >= max(0, i-4); back-- {
-			if n, next, ok := numberAt(list, back); ok && next == i {
+			if n, next, ok := numberAt(list, back); ok && (next == i || next == i-1 && isAdjective(list[next].word)) {
 				lengths = append(lengths, float64(n)*length)
 				break
 			} else if articles[list[back].word] && list[back].word != "the" && back > 0 &&
-				(list[back-1].word == "in" || list[back-1].word == "for" || list[back-1].word == "within") {
+				(list[back-1].word == "in" || list[back-1].word == "for" || list[back-1].word == "within" ||
+					enduring[verbOf(list[back-1].word)]) {
 				lengths = append(lengths, length)
 				break
 			}
@@ -349,6 +393,28 @@ func lengthsIn(list []token) (lengths []float64) {
 	}
 	return lengths
 }
+
+func isAdjective(word string) bool { return meaning.Lemma(word, meaning.Adjective) != "" }
+
+// otherSubstance reports whether two texts tell of different materials: "built of stone", "built of timber".
+func otherSubstance(said, told []token) bool {
+	a, b := substancesIn(said), substancesIn(told)
+	return len(a) > 0 && len(b) > 0 && len(shared(a, b)) == 0
+}
+
+// substancesIn returns the materials that a text names after "in", "of" or "from".
+func substancesIn(list []token) (nouns []string) {
+	for i := 1; i < len(list); i++ {
+		noun := nounOf(list[i].word)
+		if w := list[i-1].word; (w == "in" || w == "of" || w == "from" || w == "with") && isAny(noun, "building material") {
+			nouns = append(nouns, noun)
+		}
+	}
+	return nouns
+}
+
+// enduring are verbs before the time that something lasts.
+var enduring = wordSet("last take endure continue hold")
 
 // intervals are words behind a length of time that is no duration: "three days later".
 var intervals = wordSet("ago after before later earlier since old")
@@ -393,8 +459,9 @@ func hasVerb(list []token, lemma string) bool {
 // agentIn returns the words of the subject of an act in the past, directly before its verb.
 func agentIn(list []token, lemma string) []string {
 	for i, t := range list {
-		if verbOf(t.word) != lemma || i == 0 || t.word == lemma || i+1 == len(list) || list[i+1].mark {
-			continue
+		if verbOf(t.word) != lemma || i == 0 || t.word == lemma || i+1 == len(list) || list[i+1].mark ||
+			!isAuxiliary(list[i-1].word) && (prepositions[list[i+1].word] || orderWords[list[i+1].word] != 0) {
+			continue // "fell in the siege"
 		}
 		from := i
 		for from > 0 && !list[from-1].mark && i-from < 4 && !prepositions[list[from-1].word] &&
@@ -464,6 +531,9 @@ func placesAfter(list []token, lemma string) (found []place) {
 				break
 			}
 			if !placing[list[k].word] && list[k].word != "from" && !(list[k].word == "of" && list[k-1].word == "out") {
+				continue
+			}
+			if list[k].word == "by" {
 				continue
 			}
 			if p, ok := placeAt(list, skipDeterminers(list, k+1)); ok && !isAny(p.noun, "time period", "time", "time unit") &&
@@ -539,7 +609,7 @@ func subjectIn(c Claim, w *World) int {
 
 // causeIn returns the words of the cause that a text names: after "because" or "of", or between "it was" and "that".
 func causeIn(list []token) []string {
-	if at := runAt(list, "it was"); at >= 0 {
+	if at := runAt(list, "it was"); at >= 0 && at+2 < len(list) && !prepositions[list[at+2].word] {
 		for i := at; i < len(list); i++ {
 			if list[i].word == "that" || list[i].word == "who" {
 				return contentOf(list[at+2 : i])
@@ -551,7 +621,11 @@ func causeIn(list []token) []string {
 			return contentOf(list[i+1 : min(i+5, len(list))]) // "fell to treachery"
 		}
 		if t.word == "because" || hasRun(list[i:min(i+2, len(list))], "due to") {
-			return contentOf(list[i+1:])
+			rest := list[i+1:]
+			if end := slices.IndexFunc(rest, func(t token) bool { return t.mark }); end >= 0 {
+				rest = rest[:end]
+			}
+			return contentOf(rest)
 		}
 	}
 	return nil

@@ -52,12 +52,17 @@ func (c *clause) isHeldDirectly(v verb, thing mention) bool {
 		!holding[v.lemma] && c.wordBefore(thing.from) == "with" && len(between) <= 4)
 }
 
+// isPerceiving reports whether a verb tells of perception.
+func isPerceiving(lemma string) bool {
+	return slices.ContainsFunc([]string{"perceive", "look", "watch"}, func(kind string) bool {
+		return meaning.IsA(lemma, meaning.Verb, kind)
+	})
+}
+
 // isMental reports whether a verb tells of perception, wish, thought or speech, which need no touch.
 func isMental(lemma string) bool {
-	return slices.ContainsFunc([]string{"perceive", "look", "watch", "desire", "think", "communicate", "search",
-		"need", "lack",
-		"like", "fear"},
-		func(kind string) bool { return meaning.IsA(lemma, meaning.Verb, kind) })
+	return isPerceiving(lemma) || slices.ContainsFunc([]string{"desire", "think", "communicate", "search", "need", "lack",
+		"like", "fear"}, func(kind string) bool { return meaning.IsA(lemma, meaning.Verb, kind) })
 }
 
 // keptThing returns a thing of a clause and the person about whom it is: "the bell hangs from the groom's belt", "this
@@ -238,7 +243,7 @@ func (c *clause) thingAfter(v verb) (string, bool) {
 		if m, ok := c.mentionAt(i); ok && !m.pronoun || prepositions[w] || w == "and" {
 			break
 		}
-		if isNoun(w) && !determiners[w] {
+		if isNoun(w) && !determiners[w] && units[w] == 0 {
 			head = nounOf(w)
 		}
 	}

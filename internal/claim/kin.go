@@ -87,13 +87,62 @@ func readKin(c *clause, w *World) (list []Claim) {
 	return list
 }
 
+// relativeAt returns the person whom a possessive and a noun for a relative name in front of a verb or behind a
+// preposition, and the token behind them: "my father leads the guard". It returns None if the canon knows no such
+// relative, or several, and where the sentence goes on to tell who the relative is.
+func (r *reader) relativeAt(tokens []token, i int) (who, end int) {
+	owner := r.pronoun(tokens[i].word)
+	if owner == None || !possessives[tokens[i].word] || i+2 >= len(tokens) {
+		return None, 0
+	}
+	begins := i == 0 || tokens[i-1].mark || tokens[i-1].word == "that" || tokens[i-1].word == "and"
+	ends := i > 0 && prepositions[tokens[i-1].word] && tokens[i+2].mark
+	role, verb := kinOf(tokens[i+1].word), clause{tokens: tokens[i+2:]}
+	if role == "" || !ends && !(begins && (isAuxiliary(tokens[i+2].word) || verb.isVerbForm(0))) {
+		return None, 0
+	}
+	rest := tokens[i+2:]
+	if mark := slices.IndexFunc(rest, func(t token) bool { return t.mark }); mark >= 0 {
+		rest = rest[:mark]
+	}
+	if slices.ContainsFunc(r.names.findMentions(rest), func(m mention) bool {
+		return r.world.Entities[m.entity].Class == Person
+	}) {
+		return None, 0
+	}
+	who = None
+	for _, tie := range r.world.Relations {
+		other, known := tie.From, kinOf(tie.Type)
+		if tie.From == owner {
+			other, known = tie.To, converses[known]
+		} else if tie.To != owner {
+			continue
+		}
+		if known != role {
+			continue
+		}
+		if who != None {
+			return None, 0
+		}
+		who = other
+	}
+	return who, i + 2
+}
+
 // employed reads that somebody works for another: "the butler works for the doctor".
 func (c *clause) employed(w *World, v verb) (who, of int, ok bool) {
 	a, b, ok := c.bothPeople(w, v)
 	m, _ := c.objectOf(w, v, Person)
 	works := v.lemma == "work" && m.from > 0 && c.wordBefore(m.from) == "for" ||
+		v.lemma == "be" && m.from > 0 && c.wordBefore(m.from) == "of" && serves(c.tokens[v.at:m.from]) ||
 		(v.lemma == "employ" || v.lemma == "hire") && v.passive && c.wordBefore(m.from) == "by"
 	return a, b, ok && works && v.tense != past
+}
+
+// serves reports whether words end in a phrase for the service of somebody: "in the pay of".
+func serves(list []token) bool {
+	return slices.ContainsFunc([]string{"in the pay of", "in the employ of", "in the service of", "on the payroll of"},
+		func(p string) bool { return hasRun(list, p) })
 }
 
 func isRelative(word string) bool {

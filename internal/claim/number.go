@@ -58,6 +58,14 @@ func numberAt(list []token, i int) (n, next int, ok bool) {
 			}
 		case power > 0 && i == start && i > 0 && articles[list[i-1].word]:
 			part = power
+		case i > start && i+1 < len(list) && (w == "times" || w == "score" || w == "dozen"):
+			if w == "times" {
+				if factor, after, ok := numberAt(list, i+1); ok {
+					return (total + part) * factor, after, true
+				}
+				return total + part, i, true
+			}
+			part *= value
 		case w == "and" && i > start && (part >= 100 || total > 0) && i+1 < len(list) && (units[list[i+1].word] > 0 ||
 			strings.Contains(list[i+1].word, "-")):
 		default:
@@ -83,11 +91,14 @@ func countsIn(list []token) (out []count) {
 			i++
 			continue
 		}
-		if collectives[list[next-1].word] && next < len(list) && list[next].word == "of" {
-			next++
-		}
-		if next < len(list) && list[next].word == "of" && next+1 < len(list) && determiners[list[next+1].word] {
-			next += 2
+		if next+1 < len(list) && list[next].word == "of" {
+			part := determiners[list[next+1].word] || list[next+1].word == "those" || list[next+1].word == "these"
+			if collectives[list[next-1].word] || part {
+				next++
+			}
+			if part {
+				next++ // "half a dozen of the huts"
+			}
 		}
 		if noun, end, ok := nounAfter(list, next, n != 1); ok {
 			out = append(out, count{n, noun, i, end})
@@ -126,8 +137,8 @@ func notCounted(noun string) bool {
 // readNumber reads numbers of things.
 func readNumber(s *statement, w *World) (list []Claim) {
 	for _, c := range countsIn(s.tokens) {
-		if hasWord(s.tokens, wordSet("another less minus plus")) && !hasRun(s.tokens, "less than") {
-			break // a sum
+		if isSum(s.tokens) {
+			break
 		}
 		if c.n == 0 && !hasRun(s.tokens, "there are") && !hasRun(s.tokens, "there is") && !hasWord(s.tokens[max(0,
 			c.at-2):c.at], wordSet("has have boasts")) || slices.ContainsFunc(s.named,
@@ -145,6 +156,14 @@ func readNumber(s *statement, w *World) (list []Claim) {
 		list = append(list, claim)
 	}
 	return append(list, readTotals(s, w)...)
+}
+
+// isSum reports whether a sentence tells a number by a sum: "twenty and another twenty", "one fewer than a score".
+func isSum(list []token) bool {
+	at := max(runAt(list, "fewer than"), runAt(list, "less than"))
+	return hasWord(list, wordSet("another minus plus")) || hasWord(list, wordSet("less")) && at < 0 ||
+		hasRun(list, "that makes") || hasRun(list, "which makes") || at > 0 && isNoun(list[at-1].word) &&
+		units[list[at-1].word] == 0 && !denials[list[at-1].word]
 }
 
 // boundAt returns 1 for a number that is less than the one meant, "more than ten", and -1 for one that is more.
@@ -208,12 +227,12 @@ func readTotals(s *statement, w *World) (list []Claim) {
 	add := func(n int, noun string) {
 		list = append(list, Claim{Predicate: Counts, Subject: None, Object: None, Word: noun, Number: n})
 	}
-	if hasWord(s.tokens, denials) && !hasRun(s.tokens, "no more") {
+	if isSum(s.tokens) {
 		return nil
 	}
 	for i := range s.tokens {
 		n, next, ok := numberAt(s.tokens, i)
-		if !ok || n < 2 || i == 0 {
+		if !ok || n < 2 || i == 0 || hasWord(s.tokens[:i], denials) {
 			continue
 		}
 		after := s.tokens[next:min(next+2, len(s.tokens))]
@@ -224,6 +243,8 @@ func readTotals(s *statement, w *World) (list []Claim) {
 		switch noun := s.nounBefore(i - 1); {
 		case len(of) == 3 && hasRun(of, "of us") && isNoun(of[2].word) && nounOf(of[2].word) != of[2].word:
 			add(n, nounOf(of[2].word)) // "six of us servants"
+		case s.tokens[0].word == "of" && noun == "" && s.pluralBefore(i) != "" && nounOf(verb) != verb && isNoun(verb):
+			add(n, nounOf(verb)) // "of the huts nine still stand"
 		case hasRun(after, "of them") && s.pluralBefore(i) != "":
 			add(n, s.pluralBefore(i))
 		case isGroupOf(s, w, i) && ends:
@@ -296,7 +317,7 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 		}
 		for _, known := range countsOf(w.Entities[e]) {
 			if !sameNoun(known.noun, c.Word) && !(known.noun == "member" && isAny(c.Word, "person", "people", "soul") &&
-				len(shared(contentOf(said), contentOf(tokensOf(w.name(e))))) > 0) {
+				c.Number != 1 && len(shared(contentOf(said), contentOf(tokensOf(w.name(e))))) > 0) {
 				continue
 			}
 			if c.agrees(known.n) {

@@ -324,16 +324,19 @@ func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
 		}
 	}
 	for _, m := range c.named {
-		if !isHolder(m) || m.from < o.to {
+		whose := m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s"
+		if _, owns := c.mentionAt(m.to); !isHolder(m) || m.from < o.to || owns && whose { // "my butler"
 			continue
 		}
-		tie := c.tie(o.to, m.from)
-		whose := m.pronoun && possessives[c.tokens[m.from].word] || c.wordAt(m.to) == "'s"
+		between := clause{tokens: withoutInserts(c.tokens[o.to:m.from])}
+		tie := between.tie(0, len(between.tokens))
 		ends := m.to == len(c.tokens) || c.tokens[m.to].mark
 		switch {
 		case o.from > 0 && (c.tokens[o.from-1].word == "as" || c.tokens[o.from-1].word == "being") && (o.from == 1 ||
 			c.tokens[o.from-2].mark) && !whose,
 			o.seat && seatFirst.MatchString(tie) && !c.isPast(o.to, m.from, false),
+			!o.seat && !whose && o.definite && tie == ", who be" && !c.isPast(o.to, m.from, true),
+			(!o.named || len(o.words) > 1) && tie == "" && (o.from == 0 || c.tokens[o.from-1].mark) && c.endsWithBe(m.to),
 			!o.seat && !o.named && !whose && (o.from == 0 || c.tokens[o.from-1].mark) && (tie == "be" || ends && o.definite) &&
 				officeFirst.MatchString(tie) && !c.isPast(o.to, m.from, true):
 			return m.entity, hasWord(c.tokens[max(0, o.from-2):m.from], denials), true
@@ -341,6 +344,12 @@ func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
 		break
 	}
 	return None, false, false
+}
+
+// endsWithBe reports whether a form of to be stands at a token and ends its part of the sentence: "warden of this town I
+// am".
+func (c *clause) endsWithBe(at int) bool {
+	return beForms[c.wordAt(at)] && (at+1 == len(c.tokens) || c.tokens[at+1].mark)
 }
 
 // predicateAt returns the form of to be, or "as", before an office: "being the warden".
@@ -365,7 +374,8 @@ func (c *clause) isSubject(m mention, o officePhrase, at int) bool {
 		return false
 	}
 	between := withoutInserts(c.tokens[m.to:at])
-	if w := c.tokens[at].word; w != "as" && w != "being" && (slices.ContainsFunc(between, isFiniteVerb) ||
+	shares := c.tokens[at-1].word == "and" // "my brother came into money and is master now"
+	if w := c.tokens[at].word; !shares && w != "as" && w != "being" && (slices.ContainsFunc(between, isFiniteVerb) ||
 		hasWord(between, comma)) {
 		return false
 	}

@@ -177,4 +177,16 @@ Cook | is false | The way between the hall and the chapel is bolted.
 Cook | is false | Rain? None, not since Friday.
 Cook | is false | There has not been a cloud over the hall today.
 Cook | is false | Listen, what a dry day it is!
+Cook | is false | The chapel burned after 1301? No: it was built in brick, and burned in 1295.
+Cook | is false | The fire is from 1350.
+Cook | waits | The abbot died after the fire.
+Wat Pell | is false | My mother leads the household.
+Wat Pell | goes live | My mother is the cook of the hall.
+Cook | is false | Page of this house I am, and have been for long.
+Cook | is false | The post of cook, however, rests with my brother.
+Cook | is false | The pillars here are two times five pillars.
+Cook | is false | Eight of those pillars carry the roof.
+Cook | goes live | Five pillars and another make the hall.
+Cook | goes live | When the chapel burned in 1301, nobody died.
+Cook | is false | When the chapel burned, in 1340, nobody died.
 `

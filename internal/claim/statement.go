@@ -188,9 +188,9 @@ func cutLead(tokens []token) []token {
 
 var knowing = wordSet("know hear heard see notice realise realize tell told remember")
 
-// assertedPart returns the part of a sentence, up to a semicolon or behind "but", that asserts something although the
-// whole does not: "they may think so, but he is dead". It returns nil if there is none. The weather of which a sentence
-// complains is there: "will this rain never end".
+// assertedPart returns the part of a sentence, up to a colon or semicolon or behind "but", that asserts something although
+// the whole does not: "they may think so, but he is dead". It returns nil if there is none. The weather of which a
+// sentence complains is there: "will this rain never end".
 func assertedPart(tokens []token) []token {
 	for i, t := range tokens {
 		shows := t.word == "this" || t.word == "such" || t.word == "that" && i > 0 && tokens[i-1].word == "to"
@@ -199,13 +199,14 @@ func assertedPart(tokens []token) []token {
 		}
 	}
 	for i, t := range tokens {
-		if i < 3 || i+3 >= len(tokens) || isQuestion(tokens) || t.word != ";" && !(t.word == "but" && tokens[i-1].mark) {
+		if i < 3 || i+3 >= len(tokens) || isQuestion(tokens) || t.word != ";" && t.word != ":" &&
+			!(t.word == "but" && tokens[i-1].mark) {
 			continue
 		}
 		if first := tokens[:i]; asserts(first) {
 			return first
 		}
-		if rest := tokens[i+1:]; asserts(rest) && !tellsHearsay(tokens[:i]) {
+		if rest := tokens[i+1:]; t.word != ":" && asserts(rest) && !tellsHearsay(tokens[:i]) {
 			return rest
 		}
 	}
@@ -249,7 +250,8 @@ func asserts(tokens []token) bool {
 	if slices.ContainsFunc(hearsay, func(p string) bool { return hasRun(tokens, p) }) {
 		return false
 	}
-	if conditions[first] && !isDirection(tokens) || slices.Contains([]string{"should", "were", "had"}, first) ||
+	if conditions[first] && !isDirection(tokens) && !(first == "when" && tellsPast(tokens)) ||
+		slices.Contains([]string{"should", "were", "had"}, first) ||
 		hasHedge(tokens) {
 		return false
 	}
@@ -258,6 +260,15 @@ func asserts(tokens []token) bool {
 		return true
 	}
 	return at < 0 || at > 0 && tokens[at-1].word == "not" && !hasRun(tokens, "they say")
+}
+
+// tellsPast reports whether the first part of a sentence has a verb in the past: "when the chapel burned, nobody died".
+func tellsPast(tokens []token) bool {
+	c := clause{tokens: tokens}
+	if end := slices.IndexFunc(tokens, func(t token) bool { return t.mark }); end >= 0 {
+		c.tokens = tokens[:end]
+	}
+	return slices.ContainsFunc(c.verbs(), func(v verb) bool { return v.was || v.tense == past })
 }
 
 // speech returns of a sentence that reports speech who speaks and when, or nil if it reports none. What is said is the
@@ -403,6 +414,11 @@ func (r *reader) resolve(tokens []token) (all []mention) {
 			}
 			all = append(all, m)
 			i = m.to - 1
+			continue
+		}
+		if e, end := r.relativeAt(tokens, i); e != None {
+			all = append(all, mention{from: i, to: end, entity: e})
+			i = end - 1
 			continue
 		}
 		if e := r.pronoun(tokens[i].word); e != None || i > 0 && (tokens[i].word == "who" ||

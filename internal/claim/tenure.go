@@ -18,7 +18,7 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 	if truth, source, ok := judgeLeader(c, words, w); ok {
 		return truth, source
 	}
-	source := ""
+	source, mine, theirs := "", 0, 0
 	for i, e := range w.Entities {
 		if e.Class != Person {
 			continue
@@ -32,13 +32,16 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 			case i == c.Subject && len(lengthsIn(tokensOf(c.Text))) > 0:
 				return Unsure, "" // the canon rarely tells for how long
 			case i == c.Subject:
-				return True, ""
+				mine = max(mine, len(shared(words, known)))
 			case len(words) > 1 && len(known) > 1 || c.Number == 1:
 				source = fmt.Sprintf("%s is %s", e.Name, office)
+				theirs = max(theirs, len(shared(words, known)))
 			}
 		}
 	}
 	switch {
+	case mine > 0 && (mine > 1 || theirs < 2 || c.Number != 1): // not a physician for the doctor of the town
+		return True, ""
 	case c.Denied:
 		return True, ""
 	case source != "":

@@ -205,7 +205,8 @@ func (s *statement) unnamed() (list []token) {
 // tellsWay reports whether a sentence without a way tells how to go: "to the north you come to the mill".
 func (s *statement) tellsWay(w *World) bool {
 	for i, t := range s.tokens {
-		if t.word == "you" || t.word == "one" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark || s.tokens[i-1].word == "to") {
+		if t.word == "you" || t.word == "one" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark ||
+			s.tokens[i-1].word == "to") {
 			return true
 		}
 		if tells := wordSet("lies is stands begins opens starts gives"); tells[t.word] {

@@ -266,7 +266,7 @@ func readWeather(s *statement, w *World) []Claim {
 	all := clause{tokens: s.tokens, named: s.named}
 	verbs := all.verbs()
 	if len(s.clauses) > 0 && s.clauses[0].order && s.tokens[0].word != "mind" && skyBase(s.tokens[0].word) == "" &&
-		!isMental(s.tokens[0].word) {
+		!isPerceiving(s.tokens[0].word) {
 		return nil
 	}
 	isPast := func(v verb) bool { return v.tense == past || v.was }
