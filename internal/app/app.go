@@ -27,6 +27,7 @@ import (
 	"loregate/internal/job"
 	"loregate/internal/model"
 	"loregate/internal/op"
+	"loregate/internal/outbound"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
 	"loregate/internal/rules"
@@ -54,6 +55,8 @@ type Options struct {
 	// that starts it is answered, no phase of a game ends by itself, and pending usage figures are
 	// written only by FlushUsage. It is for tests that compare answers.
 	Deterministic bool
+	// Outbound requests addresses that callers and clients name. Tests serve them from this process.
+	Outbound outbound.Config
 	// NoAnswerCache disables the cache of answers. It is for tests that compare cached answers with
 	// computed ones.
 	NoAnswerCache bool
@@ -179,10 +182,15 @@ func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	var documents *outbound.Client
+	if c.Fetch.Clients {
+		documents = outbound.New(o.Outbound)
+	}
 	a.Identity, err = identity.New(identity.Config{
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
 		Issuer: c.Token.Issuer, Audiences: c.tokenAudiences(), Life: c.Token.Life,
 		ClientSecret: clients, AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
+		Documents: documents, Limiter: meteredLimits{a.limits, a.metrics},
 		NewID: func() string { return o.NewID("identity").String() },
 	})
 	return err
@@ -206,7 +214,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	}
 	tags := op.ReadTags{Secret: secret}
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
-		Fetch: c.Fetch.Hosts, Logger: a.logger, Instance: a})
+		Fetch: c.Fetch.Hosts, Outbound: outbound.New(o.Outbound), Logger: a.logger, Instance: a})
 	if err != nil {
 		return err
 	}

@@ -56,9 +56,10 @@ type Config struct {
 	Narration   Narration `yaml:"narration"`
 }
 
-// Fetch holds the settings for files that are fetched from other servers on behalf of callers.
+// Fetch holds the settings for requests to other servers on behalf of callers.
 type Fetch struct {
-	Hosts []string `yaml:"hosts" doc:"Hosts that upload_from_url may fetch files from, over HTTPS, at public addresses and without following redirects. Empty: none."`
+	Hosts   []string `yaml:"hosts" doc:"Hosts that upload_from_url may fetch files from, over HTTPS, at public addresses and without following redirects. Empty: none."`
+	Clients bool     `yaml:"clients" doc:"Fetch the documents by which MCP clients say who they are (client id metadata documents), over HTTPS, at public addresses and without following redirects, when a person lets such a client in. Set it only if the server reaches the internet: Claude Code, Codex and others then use a document and do not register."`
 }
 
 // TLS names the files of the server's own certificate.

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/job"
 	"loregate/internal/op"
+	"loregate/internal/outbound"
 	"loregate/internal/surface"
 )
 
@@ -22,9 +23,10 @@ type Config struct {
 	Backup Backuper
 	// Instance is checked for its operator; nil for none.
 	Instance Instance
-	Data     string      // folder of the instance; backups are written to its folder "backups"
-	Tags     op.ReadTags // tags of cards and files that were read; processes on one store share their key
-	Fetch    []string    // hosts that files are fetched from; none by default
+	Data     string           // folder of the instance; backups are written to its folder "backups"
+	Tags     op.ReadTags      // tags of cards and files that were read; processes on one store share their key
+	Fetch    []string         // hosts that files are fetched from; none by default
+	Outbound *outbound.Client // fetches them
 	Logger   *slog.Logger
 }
 
@@ -52,7 +54,7 @@ func New(c Config) (op.Surface, error) {
 		return op.Surface{}, err
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
-		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch), forms: forms,
+		logger: cmp.Or(c.Logger, slog.Default()), fetcher: &fetcher{c.Fetch, c.Outbound}, forms: forms,
 		instance: c.Instance}
 	return op.Surface{
 		Name:       Surface,

@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"slicesx":     {},
 	"telemetry":   {},
 	"access":      {"fault"},
-	"identity":    {"access", "fault"},
+	"identity":    {"access", "fault", "outbound"},
 	"op":          {"access", "fault", "markup"},
 	"op/optest":   {"op", "access", "fault"},
 	"canon":       {"access", "fault", "markup"},
@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"world/worldtest": {"world", "world/command", "world/play", "canon", "event", "job", "op", "op/optest",
 		"access", "fault", "store/sqlite/sqlitetest"},
 	"surface":           {"canon", "op", "markup", "access"},
-	"archive":           {"surface", "canon", "op", "job", "markup", "access", "fault"},
+	"archive":           {"surface", "canon", "op", "job", "markup", "access", "fault", "outbound"},
 	"front":             {"canon", "op", "markup", "meaning", "ruleset", "stem", "access", "fault"},
 	"campaign":          {"surface", "canon", "op", "markup", "access", "fault"},
 	"exchange":          {"canon", "disk", "markup", "access", "fault"},
@@ -148,6 +148,7 @@ var mayImport = map[string][]string{
 	"blob/s3":         {"blob", "fault"},
 	"transfer":        {"exchange", "job", "op", "access", "fault"},
 	"world/market":    {"world", "canon", "op", "access", "fault"},
+	"outbound":        {},
 }
 
 // free are the packages that may import all others, because they only put parts together.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,8 +30,8 @@ var authorizationFields = []string{"response_type", "client_id", "redirect_uri",
 
 // readAuthorization reads a client's request. The error is shown to the person: without a sound client and
 // redirect address nothing may be sent anywhere (RFC 6749, section 4.1.2.1).
-func (s *server) readAuthorization(r *http.Request) (a authorization, err error) {
-	q := r.Form
+func (s *server) readAuthorization(v *visit) (a authorization, err error) {
+	r, q := v.r, v.r.Form
 	for _, name := range authorizationFields {
 		if len(q[name]) > 1 {
 			return a, fault.New(fault.Invalid, "this request names %s twice; start again in the client", name)
@@ -40,12 +39,8 @@ func (s *server) readAuthorization(r *http.Request) (a authorization, err error)
 	}
 	a = authorization{ClientID: q.Get("client_id"), Redirect: q.Get("redirect_uri"), State: q.Get("state"),
 		Challenge: q.Get("code_challenge"), Resource: q.Get("resource"), Issuer: s.originOf(r)}
-	if a.Client, err = s.Sessions.FindClient(a.ClientID); err != nil {
+	if a.Client, err = s.Sessions.FindClient(r.Context(), v.caller.Subject, a.ClientID); err != nil {
 		return a, err
-	}
-	if used, err := s.Sessions.UsedClient(r.Context(), a.ClientID, a.Client); err != nil || !used {
-		return a, errors.Join(err, fault.New(fault.NotFound,
-			"this client registered more than an hour ago and was never let in; let it register again"))
 	}
 	if a.Redirect == "" && len(a.Client.Redirects) == 1 {
 		a.Redirect = a.Client.Redirects[0]
@@ -148,12 +143,12 @@ func (s *server) readConsent(v *visit) (c consent, err error) {
 	if v.r.Form == nil && v.r.ParseForm() != nil {
 		return c, errWrongForm
 	}
-	if c.authorization, err = s.readAuthorization(v.r); err != nil || c.Problem != "" {
-		return c, err
-	}
 	if v.caller.Actor != access.Person {
 		return c, fault.New(fault.Denied, "only a person can let a client in; sign in with a link or as a member, not with "+
 			"the key of a program")
+	}
+	if c.authorization, err = s.readAuthorization(v); err != nil || c.Problem != "" {
+		return c, err
 	}
 	list, err := call[struct {
 		Campaigns []world `json:"campaigns"`

@@ -29,8 +29,7 @@ type Sessions interface {
 	RevokeKey(ctx context.Context, id string) error
 	FindInvitation(ctx context.Context, code string) (identity.Invitation, error)
 	Accept(ctx context.Context, code string, subject access.Subject) (identity.Membership, error)
-	FindClient(id string) (identity.Client, error)
-	UsedClient(ctx context.Context, id string, c identity.Client) (bool, error)
+	FindClient(ctx context.Context, person access.Subject, id string) (identity.Client, error)
 	CreateCode(ctx context.Context, c identity.Consent) (string, error)
 	Grants(ctx context.Context, person access.Subject) ([]identity.Key, error)
 	Join(ctx context.Context, code, name string) (identity.Key, string, error)

@@ -20,6 +20,7 @@ type Grants interface {
 	RedeemCode(ctx context.Context, client, code, redirect, verifier, resource string) (identity.Tokens, error)
 	RefreshGrant(ctx context.Context, client, refresh, resource string) (identity.Tokens, error)
 	EndGrant(ctx context.Context, client, token string) error
+	FetchesDocuments() bool
 }
 
 // oauthRoutes are the addresses of the authorization server. The page on which a person consents,
@@ -36,7 +37,7 @@ func (s *server) oauthRoutes() map[string]handler {
 	}
 }
 
-// issuer is the metadata of RFC 8414, with the member of RFC 9207. Lists are never null, since clients abort
+// issuer is the metadata of RFC 8414, with the members of RFC 9207 and of the draft about clients with a document. Lists are never null, since clients abort
 // on that.
 type issuer struct {
 	Issuer        string   `json:"issuer"`
@@ -53,6 +54,7 @@ type issuer struct {
 	RevokeMethods []string `json:"revocation_endpoint_auth_methods_supported"`
 	Challenges    []string `json:"code_challenge_methods_supported"`
 	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
+	Documents     bool     `json:"client_id_metadata_document_supported,omitzero"`
 }
 
 func (s *server) serveIssuer(x *exchange, _ map[string]string) {
@@ -61,7 +63,8 @@ func (s *server) serveIssuer(x *exchange, _ map[string]string) {
 		Token: base + "/oauth/token", Register: base + "/oauth/register", Revoke: base + "/oauth/revoke",
 		JWKS: base + "/.well-known/jwks.json", Scopes: []string{identity.LeastScope}, ResponseTypes: []string{"code"},
 		ResponseModes: []string{"query"}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		AuthMethods: []string{"none"}, RevokeMethods: []string{"none"}, Challenges: []string{"S256"}, SendsIssuer: true})
+		AuthMethods: []string{"none"}, RevokeMethods: []string{"none"}, Challenges: []string{"S256"}, SendsIssuer: true,
+		Documents: s.Grants.FetchesDocuments()})
 }
 
 // oauthError is an error of RFC 6749, section 5.2, or RFC 7591, section 3.2.2.
@@ -161,6 +164,11 @@ func (s *server) issueTokens(x *exchange, _ map[string]string) {
 	}
 	var t identity.Tokens
 	ctx, client, resource := x.r.Context(), form.Get("client_id"), form.Get("resource")
+	if client == "" {
+		// Some clients first try HTTP Basic, and then the form. The first request must not spend the code.
+		s.refuseClient(x, "invalid_request", fault.BadField("client_id", "is missing in the form"))
+		return
+	}
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		t, err = s.Grants.RedeemCode(ctx, client, form.Get("code"), form.Get("redirect_uri"), form.Get("code_verifier"),

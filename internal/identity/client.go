@@ -2,6 +2,7 @@ package identity
 
 import (
 	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"loregate/internal/access"
 	"loregate/internal/fault"
 )
 
@@ -26,13 +28,15 @@ const (
 	RegistrationLife = time.Hour
 )
 
-// Client is a program that asks people for access (OAuth 2.1, a public client). Its id contains its
-// registration, authenticated by the instance's secret, so that registrations need no storage and a flood
-// of them fills nothing. The id is base64url(JSON) "." base64url(HMAC-SHA-256 of the JSON).
+// Client is a program that asks people for access (OAuth 2.1, a public client). The id of a client that
+// registers contains its registration, authenticated by the instance's secret, so that registrations need no
+// storage and a flood of them fills nothing: base64url(JSON) "." base64url(HMAC-SHA-256 of the JSON). Other
+// clients have the address of their document as id.
 type Client struct {
 	Name      string   `json:"n"`
 	Redirects []string `json:"r"`
-	Issued    int64    `json:"t"` // seconds since 1970
+	Issued    int64    `json:"t"` // seconds since 1970; zero for a client with a document
+	Document  string   `json:"-"` // host of its document; "" for a client that registered
 }
 
 // RegisterClient returns the id of a client with these redirect addresses (RFC 7591). The errors are
@@ -40,17 +44,7 @@ type Client struct {
 func (s *Service) RegisterClient(name string, redirects []string) (id string, c Client, err error) {
 	name = cmp.Or(name, "unnamed client")
 	c = Client{Name: name, Redirects: redirects, Issued: s.cfg.Now().Unix()}
-	var f faults
-	f.checkName("client_name", name)
-	f.addUnless(len(redirects) >= 1 && len(redirects) <= maxRedirects, "redirect_uris", "must be 1 to 10 addresses")
-	total := 0
-	for _, r := range redirects {
-		total += len(r)
-		f.addUnless(isRedirect(r), "redirect_uris",
-			"must be https, or http on 127.0.0.1, [::1] or localhost, without a fragment or a user")
-	}
-	f.addUnless(total <= maxRedirectText, "redirect_uris", "must have at most 2,000 characters together")
-	if err := f.toError(); err != nil {
+	if err := c.checkFields(); err != nil {
 		return "", c, err
 	}
 	text, err := json.Marshal(c)
@@ -58,6 +52,21 @@ func (s *Service) RegisterClient(name string, redirects []string) (id string, c 
 		return "", c, err
 	}
 	return base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(s.clientMAC(text)), c, nil
+}
+
+// checkFields checks the name and the redirect addresses of a client.
+func (c Client) checkFields() error {
+	var f faults
+	f.checkName("client_name", c.Name)
+	f.addUnless(len(c.Redirects) >= 1 && len(c.Redirects) <= maxRedirects, "redirect_uris", "must be 1 to 10 addresses")
+	total := 0
+	for _, r := range c.Redirects {
+		total += len(r)
+		f.addUnless(isRedirect(r), "redirect_uris",
+			"must be https, or http on 127.0.0.1, [::1] or localhost, without a fragment or a user")
+	}
+	f.addUnless(total <= maxRedirectText, "redirect_uris", "must have at most 2,000 characters together")
+	return f.toError()
 }
 
 func (s *Service) clientMAC(text []byte) []byte {
@@ -69,8 +78,13 @@ func (s *Service) clientMAC(text []byte) []byte {
 // errNoClient does not tell a forged id from one of another instance.
 var errNoClient = fault.New(fault.NotFound, "this client is not registered here; let it register again")
 
-// FindClient returns the client of an id that RegisterClient returned.
-func (s *Service) FindClient(id string) (Client, error) {
+// FindClient returns the client of an id that RegisterClient returned, or that is the address of a document.
+// The document may be fetched, on behalf of a person. A registration ends after RegistrationLife if nobody has
+// let the client in.
+func (s *Service) FindClient(ctx context.Context, person access.Subject, id string) (Client, error) {
+	if strings.HasPrefix(id, "https://") {
+		return s.documents.findClient(ctx, person, id)
+	}
 	var c Client
 	text, mac, _ := strings.Cut(id, ".")
 	body, err1 := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -80,6 +94,17 @@ func (s *Service) FindClient(id string) (Client, error) {
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
 		return c, errNoClient
+	}
+	if s.cfg.Now().Sub(time.Unix(c.Issued, 0)) < RegistrationLife {
+		return c, nil
+	}
+	all, err := s.listKeys(ctx, AudienceGrant)
+	if err != nil {
+		return c, err
+	}
+	if !slices.ContainsFunc(all, func(k Key) bool { return k.OAuth != nil && k.OAuth.Client == clientHash(id) }) {
+		return c, fault.New(fault.NotFound,
+			"this client registered more than an hour ago and was never let in; let it register again")
 	}
 	return c, nil
 }

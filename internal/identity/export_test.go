@@ -6,3 +6,10 @@ func Remembered(s *Service) int {
 	defer s.cache.mu.RUnlock()
 	return len(s.cache.known)
 }
+
+// CachedDocuments returns the number of documents of clients that a Service has cached.
+func CachedDocuments(s *Service) int {
+	s.documents.mu.Lock()
+	defer s.documents.mu.Unlock()
+	return len(s.documents.known)
+}

@@ -73,7 +73,7 @@ var ErrGrant = errors.New("identity: the code or refresh token is unknown, used,
 // most those of the person's memberships, and it ends with the API key that the person signed in with, if
 // any. The errors are those of CreateKey.
 func (s *Service) CreateCode(ctx context.Context, c Consent) (code string, err error) {
-	client, err := s.FindClient(c.Client)
+	client, err := s.FindClient(ctx, c.Person, c.Client)
 	if err != nil {
 		return "", err
 	}
@@ -256,13 +256,4 @@ func (s *Service) Grants(ctx context.Context, person access.Subject) (open []Key
 	return slices.DeleteFunc(all, func(k Key) bool {
 		return k.Behalf != person || !k.Good(s.cfg.Now()) || s.checkMaker(ctx, k) != nil
 	}), nil
-}
-
-// UsedClient reports whether a person has ever let the client in, or it registered within RegistrationLife.
-func (s *Service) UsedClient(ctx context.Context, id string, c Client) (bool, error) {
-	if s.cfg.Now().Sub(time.Unix(c.Issued, 0)) < RegistrationLife {
-		return true, nil
-	}
-	all, err := s.listKeys(ctx, AudienceGrant)
-	return slices.ContainsFunc(all, func(k Key) bool { return k.OAuth != nil && k.OAuth.Client == clientHash(id) }), err
 }

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/outbound"
 )
 
 // Config configures a Service. Store and Worlds must be set.
@@ -35,6 +38,11 @@ type Config struct {
 	// ClientSecret authenticates the ids of clients that register; all processes on a store have the same.
 	// Without it no client can sign in.
 	ClientSecret []byte
+
+	// Documents fetches the documents of clients; nil for no such clients. Limiter counts the fetches by
+	// person.
+	Documents *outbound.Client
+	Limiter   access.Limiter
 
 	// Poll is the interval for noticing other processes' changes, and the longest time that a
 	// cached caller goes unchecked. 0 is 400 ms, which even with a slow store stays within the
@@ -64,6 +72,8 @@ type Service struct {
 	ring    *keyring
 	outside outsiders
 	watch   *watchers
+
+	documents *documents
 	// epoch is incremented whenever cached credentials may be out of date.
 	epoch atomic.Uint64
 
@@ -86,7 +96,8 @@ func New(c Config) (*Service, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Service{
 		cfg: c, cache: newCallerCache(c.Cache), ring: newKeyring(c), outside: outside, watch: newWatchers(),
-		quit: make(chan struct{}), done: make(chan struct{}), stop: stop,
+		documents: newDocuments(c),
+		quit:      make(chan struct{}), done: make(chan struct{}), stop: stop,
 	}
 	go s.poll(ctx)
 	return s, nil

@@ -25,11 +25,15 @@ func newStage(t *testing.T) *stage {
 	return newStageWith(t, apptest.Quiet())
 }
 
-func newStageWith(t *testing.T, o app.Options) *stage {
+func newStageWith(t *testing.T, o app.Options, change ...func(*app.Config)) *stage {
 	t.Helper()
 	data := t.TempDir()
 	sample := apptest.Sample(t, data)
-	a, shut := apptest.Open(t, apptest.Config(t, data), o)
+	c := apptest.Config(t, data)
+	for _, f := range change {
+		f(&c)
+	}
+	a, shut := apptest.Open(t, c, o)
 	t.Cleanup(shut)
 	at, stop := apptest.Serve(t, a, "")
 	t.Cleanup(stop)

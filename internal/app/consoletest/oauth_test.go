@@ -56,7 +56,11 @@ func TestARealClientSignsIn(t *testing.T) {
 	person.allow("404 for http://127.0.0.1")
 	person.signIn(strings.Replace(s.link(access.RoleGM), s.base, pages, 1))
 	back := newCallback(t)
-	session := s.connect(back, func(address string) {
+	register := func(c *auth.AuthorizationCodeHandlerConfig) {
+		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Quill", RedirectURIs: []string{back.url}}}
+	}
+	session := s.connect(back, register, func(address string) {
 		person.do(chromedp.Navigate(address))
 		person.wants("Let Quill in?")
 		person.wants("this computer")
@@ -97,14 +101,13 @@ func TestARealClientSignsIn(t *testing.T) {
 	}
 }
 
-// connect connects a client whose person opens the page of consent by visit. The client fails to connect if
-// there is no answer.
-func (s *stage) connect(back *callback, visit func(address string)) *mcp.ClientSession {
+// connect connects a client whose person opens the page of consent by visit. introduce chooses how the client
+// says who it is. The client fails to connect if there is no answer.
+func (s *stage) connect(back *callback, introduce func(*auth.AuthorizationCodeHandlerConfig),
+	visit func(address string)) *mcp.ClientSession {
 	s.t.Helper()
 	asked := 0
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{RedirectURL: back.url,
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "Quill", RedirectURIs: []string{back.url}}},
+	config := &auth.AuthorizationCodeHandlerConfig{RedirectURL: back.url,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if asked = asked + 1; asked > 1 {
 				return nil, errors.New("the client was let in once and has to ask again")
@@ -123,7 +126,9 @@ func (s *stage) connect(back *callback, visit func(address string)) *mcp.ClientS
 			case <-time.After(15 * time.Second):
 				return nil, fmt.Errorf("no answer came")
 			}
-		}})
+		}}
+	introduce(config)
+	handler, err := auth.NewAuthorizationCodeHandler(config)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -359,6 +364,13 @@ func TestACodeWorksOnce(t *testing.T) {
 	}
 	if status, _ := g.refresh(first["refresh_token"]); status != 400 {
 		t.Errorf("the first refresh token after the code came again: %d", status)
+	}
+	patient := g.allow().Get("code")
+	if status, answer := g.tokens("code", patient, "client_id", ""); status != 400 || answer["error"] != "invalid_request" {
+		t.Errorf("no client: %d %v", status, answer)
+	}
+	if status, _ := g.tokens("code", patient); status != 200 {
+		t.Errorf("a request without a client spends the code: %d", status)
 	}
 	other := g.register(`{"client_name": "Other", "redirect_uris": ["` + g.redirect + `"]}`)
 	for name, changes := range map[string][]string{"no verifier": {"code_verifier", ""},
