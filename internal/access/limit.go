@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"loregate/internal/fault"
 )
 
 // Rate is the rate at which an account may make calls of one class. If both PerMinute and PerSecond
@@ -75,6 +77,21 @@ func AddressAccount(a netip.Addr) string {
 }
 
 const addressPrefix = "addr:"
+
+// CountAttempt counts an attempt to get in, or something else that costs as much, for an account. The error
+// is fault.RateLimited if the account has made too many. A nil Limiter counts nothing.
+func CountAttempt(l Limiter, account string) error {
+	if l == nil {
+		return nil
+	}
+	wait, ok := l.Take(account, "", ClassAuth)
+	if ok {
+		return nil
+	}
+	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
+	e.RetryAfter = wait
+	return e.With("limit", string(ClassAuth))
+}
 
 // LimitConfig configures Limits.
 type LimitConfig struct {

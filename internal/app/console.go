@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/console"
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
+	"loregate/internal/wait"
 )
 
 // instanceSecret names the bytes that tell the cookies of this store's servers from those of others.
@@ -35,6 +37,23 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 		},
 		Wrong: func(r *http.Request, err error) error { return httpd.ChargeWrong(limits, httpd.ClientOf(r), err) },
 	}), nil
+}
+
+// pruneEvery is the interval at which ended secrets are deleted.
+const pruneEvery = time.Hour
+
+// pruneSecrets deletes ended codes, refresh tokens and sessions until stop is called, which waits.
+func (a *App) pruneSecrets(ctx context.Context) (stop func()) {
+	return runBehind(ctx, func(ctx context.Context) {
+		for {
+			if _, err := a.Identity.Prune(ctx); err != nil && ctx.Err() == nil {
+				a.logger.Error("ended sessions and tokens could not be deleted; it is tried again", "error", err)
+			}
+			if !wait.For(ctx, pruneEvery) {
+				return
+			}
+		}
+	})
 }
 
 // SignInLink creates a link that signs one person in on the pages, once, within ten minutes. base is

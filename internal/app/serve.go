@@ -62,6 +62,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	defer stopEvents()
 	defer a.FollowVectors(ctx)()
 	defer a.sweepForks(ctx)()
+	defer a.pruneSecrets(ctx)()
 	if err := a.ResumeProposals(ctx); err != nil {
 		a.logger.Error("accepted proposals could not be applied yet; they are tried again", "error", err)
 	}

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -34,21 +35,7 @@ func ChargeWrong(l access.Limiter, client netip.Addr, err error) error {
 	if l == nil || !client.IsValid() || !errors.Is(err, identity.ErrInvalid) {
 		return err
 	}
-	return countAttempt(l, access.AddressAccount(client), err)
-}
-
-// countAttempt counts an attempt of an account, and returns otherwise if the account had one left.
-func countAttempt(l access.Limiter, account string, otherwise error) error {
-	if l == nil {
-		return otherwise
-	}
-	wait, ok := l.Take(account, "", access.ClassAuth)
-	if ok {
-		return otherwise
-	}
-	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
-	e.RetryAfter = wait
-	return e.With("limit", string(access.ClassAuth))
+	return cmp.Or(access.CountAttempt(l, access.AddressAccount(client)), err)
 }
 
 // takeSlot counts a running request for its address. Requests of a trusted proxy that does not name

@@ -129,7 +129,7 @@ func (s *server) countClient(x *exchange, what string) error {
 	if !x.client.IsValid() {
 		return nil
 	}
-	return countAttempt(s.Limiter, what+access.AddressAccount(x.client), nil)
+	return access.CountAttempt(s.Limiter, what+access.AddressAccount(x.client))
 }
 
 // maxClientForm bounds the form of a token request: codes, verifiers and the id of a client.

@@ -63,7 +63,7 @@ func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(in.APIKey))
-		if err := countAttempt(s.Limiter, "auth:"+hex.EncodeToString(sum[:8]), nil); err != nil {
+		if err := access.CountAttempt(s.Limiter, "auth:"+hex.EncodeToString(sum[:8])); err != nil {
 			return nil, err
 		}
 		role, _ := access.ParseRole(in.Role) // without a role the token has the key's highest

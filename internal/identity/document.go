@@ -103,12 +103,8 @@ func (d *documents) cache(id string, c cachedDocument, now time.Time) {
 
 // fetchDocument fetches a document. A person can cause few fetches a minute.
 func (d *documents) fetchDocument(ctx context.Context, person access.Subject, u *url.URL) (a outbound.Answer, err error) {
-	if d.limiter != nil {
-		if wait, ok := d.limiter.Take("document:"+string(person), "", access.ClassAuth); !ok {
-			e := fault.New(fault.RateLimited, "too many clients were looked up; wait %d s and try again", fault.RetrySeconds(wait))
-			e.RetryAfter = wait
-			return a, e.With("limit", string(access.ClassAuth))
-		}
+	if err := access.CountAttempt(d.limiter, "document:"+string(person)); err != nil {
+		return a, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, documentWait)
 	defer cancel()

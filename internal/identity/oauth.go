@@ -159,6 +159,10 @@ func (s *Service) spend(ctx context.Context, prefix, secret string) (Key, error)
 	if !k.Revoked.IsZero() {
 		return k, s.endFamily(ctx, k)
 	}
+	// Each exchange leaves a row, so a client that refreshes without end would fill the store.
+	if err := access.CountAttempt(s.cfg.Limiter, "grant:"+grantOf(k)); err != nil {
+		return k, err
+	}
 	if _, err := s.cfg.Store.RevokeKey(ctx, k.ID, now); err != nil {
 		return k, newUnavailable(err)
 	}

@@ -27,6 +27,8 @@ type Store interface {
 	// RevokeKey marks a key as revoked; a key that is already revoked keeps its time. It reports
 	// whether the key exists.
 	RevokeKey(ctx context.Context, id string, at time.Time) (bool, error)
+	// DeleteKeys deletes keys, all or nothing. Ids that name no key are no error.
+	DeleteKeys(ctx context.Context, ids []string) error
 
 	// SigningKeys returns all signing keys, latest first. Backups leave them out.
 	SigningKeys(ctx context.Context) ([]SigningKey, error)

@@ -39,10 +39,11 @@ type Config struct {
 	// Without it no client can sign in.
 	ClientSecret []byte
 
-	// Documents fetches the documents of clients; nil for no such clients. Limiter counts the fetches by
-	// person.
+	// Documents fetches the documents of clients; nil for no such clients.
 	Documents *outbound.Client
-	Limiter   access.Limiter
+	// Limiter counts these fetches by person, and exchanges of codes and refresh tokens by grant; nil counts
+	// nothing.
+	Limiter access.Limiter
 
 	// Poll is the interval for noticing other processes' changes, and the longest time that a
 	// cached caller goes unchecked. 0 is 400 ms, which even with a slow store stays within the

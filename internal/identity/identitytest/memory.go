@@ -115,6 +115,18 @@ func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) (found boo
 	return found, err
 }
 
+// DeleteKeys deletes keys.
+func (s *Store) DeleteKeys(_ context.Context, ids []string) error {
+	return s.withLock(func() error {
+		before := len(s.keys)
+		s.keys = slices.DeleteFunc(s.keys, func(k identity.Key) bool { return slices.Contains(ids, k.ID) })
+		if len(s.keys) < before {
+			s.generation++
+		}
+		return nil
+	})
+}
+
 // SigningKeys returns all signing keys, latest first.
 func (s *Store) SigningKeys(context.Context) (all []identity.SigningKey, err error) {
 	err = s.withLock(func() error { s.reads++; all = slices.Clone(s.signing); return nil })

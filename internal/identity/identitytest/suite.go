@@ -17,6 +17,7 @@ import (
 // each time.
 func TestStore(t *testing.T, open func(t *testing.T) identity.Store) {
 	t.Run("keys", func(t *testing.T) { testKeys(t, open(t)) })
+	t.Run("deleted keys", func(t *testing.T) { testDelete(t, open(t)) })
 	t.Run("signing keys", func(t *testing.T) { testSigningKeys(t, open(t)) })
 	t.Run("invitations", func(t *testing.T) { testInvitations(t, open(t)) })
 	t.Run("generation", func(t *testing.T) { testGeneration(t, open(t)) })
@@ -84,6 +85,25 @@ func testRevoke(t *testing.T, s identity.Store, a *identity.Key) {
 	a.Revoked = start.Add(time.Minute)
 	got, ok, err := s.KeyByID(ctx, "a")
 	wantSame(t, "revoked twice", got, *a, ok, err)
+}
+
+func testDelete(t *testing.T, s identity.Store) {
+	ctx := context.Background()
+	for _, id := range []string{"a", "b", "c"} {
+		must(t, s.AddKey(ctx, fullKey(id)))
+	}
+	must(t, s.DeleteKeys(ctx, []string{"a", "none", "c"}))
+	must(t, s.DeleteKeys(ctx, nil))
+	for id, want := range map[string]bool{"a": false, "b": true, "c": false} {
+		_, byID, err := s.KeyByID(ctx, id)
+		must(t, err)
+		_, byHash, err := s.KeyByHash(ctx, fullKey(id).Hash)
+		must(t, err)
+		if byID != want || byHash != want {
+			t.Errorf("%s is there: %v by id, %v by hash", id, byID, byHash)
+		}
+	}
+	must(t, s.AddKey(ctx, fullKey("a")))
 }
 
 func testSigningKeys(t *testing.T, s identity.Store) {
@@ -176,6 +196,8 @@ func testGeneration(t *testing.T, s identity.Store) {
 	_, err = s.RevokeKey(ctx, "a", start)
 	must(t, err)
 	moved("RevokeKey")
+	must(t, s.DeleteKeys(ctx, []string{"a"}))
+	moved("DeleteKeys")
 	_, err = s.AddSigningKey(ctx, identity.SigningKey{KID: "1", PEM: []byte("pem"), Created: start}, "", time.Time{})
 	must(t, err)
 	moved("AddSigningKey")

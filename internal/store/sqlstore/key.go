@@ -118,6 +118,20 @@ func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (fou
 	return found, err
 }
 
+// DeleteKeys deletes keys in one transaction.
+func (i identities) DeleteKeys(ctx context.Context, ids []string) error {
+	return i.changeCounted(ctx, func(c Conn) (deleted int64, err error) {
+		for _, id := range ids {
+			n, err := c.Exec(ctx, "DELETE FROM api_keys WHERE id = $1", id)
+			if err != nil {
+				return deleted, err
+			}
+			deleted += n
+		}
+		return deleted, nil
+	})
+}
+
 // SigningKeys returns all signing keys, latest first.
 func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
