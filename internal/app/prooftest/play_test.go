@@ -2,6 +2,7 @@ package prooftest
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -145,6 +146,25 @@ func (s *story) tellTown() {
 	s.known.words = append(s.known.words, "sea owing", "gulls")
 }
 
+// tellWordsOfBen has another player tell a character what the audience must not learn, where all see the two speak. An
+// audience that may not know the words gets other ones in the twin without secrets.
+func (s *story) tellWordsOfBen() {
+	ben := newAuthor("bob", access.RoleUser)
+	var id string
+	s.tellVisible(func() {
+		made, _ := s.do(ben, "create_player", map[string]any{"name": "Ben Low"})["player"].(map[string]any)
+		id, _ = made["id"].(string)
+	})
+	s.noteID("ben", id)
+	for _, words := range []string{"tell tam reed that the %s sank", "tell tam reed that I will bring the %s", "flatter tam reed for the %s"} {
+		word := s.mint.newMark("words to a character", forBob)
+		if !s.whole && s.who.EveryRole < access.RoleGM {
+			word = strings.Repeat("q", len(word))
+		}
+		s.tellVisible(func() { s.do(ben, "send_command", map[string]any{"id": id, "text": fmt.Sprintf(words, word)}) })
+	}
+}
+
 // tellTownLater adds visible exits and texts after some hidden ones, in the same places.
 func (s *story) tellTownLater() {
 	s.tellVisible(func() { s.linkCards("exit", "Harbour", "Chapel", `{"direction":"east"}`, everybody) })
@@ -159,6 +179,7 @@ func (s *story) tellTownLater() {
 	s.tellVisible(func() {
 		s.do(s.who, "send_command", map[string]any{"id": s.ids["mira"], "text": "look around and say hello to tam"})
 	})
+	s.tellWordsOfBen()
 }
 
 // tellCampaign creates the part of a campaign that the players know.
