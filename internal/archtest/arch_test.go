@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"meaning":       {"stem"},
 	"search":        {"disk", "markup", "stem", "store/words"},
 	"event":         {"canon", "job", "markup", "access", "fault", "wait"},
-	"world":         {"canon", "op", "markup", "access", "fault", "event", "world/command"},
+	"world":         {"canon", "op", "markup", "stem", "access", "fault", "event", "world/command"},
 	"world/command": {"markup", "meaning"},
 	"world/lore":    {"world", "canon", "op", "markup", "access", "fault"},
 	"world/play": {"world", "world/command", "canon", "event", "op", "proposal", "proposal/kind", "meaning", "markup",
