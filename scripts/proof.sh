@@ -38,6 +38,7 @@ kills-index!200 kills while the search index is written and merged!./internal/st
 kills-proposals!300 kills while proposals are judged and carried out!./internal/app/crashtest!^TestCrashProposal$!CRASH_KILLS=300
 falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused process!./internal/app/crashtest!^TestCrashOfTheDatabase$|^TestCrashOfADatabaseThatIsFull$|^TestCrashOfAClock$|^TestCrashPausedProcess$!CRASH_FALLS=20
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
+failover!50 kills and pauses and 20 cuts of the primary, 20 kills of etcd: 20,000 writes are there once!./internal/app/failovertest!^TestFailover$!FAILOVER_KILLS=50 FAILOVER_CUTS=20 FAILOVER_ETCD=20 FAILOVER_WRITES=20000
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
 leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200

@@ -1,0 +1,379 @@
+package failovertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"loregate/internal/app/apptest"
+)
+
+// patience bounds the time that a test waits for something that should come soon.
+const patience = 60 * time.Second
+
+// password is that of all users of the test's database.
+const password = "loopback"
+
+// cluster is three servers of PostgreSQL under Patroni, and three members of etcd.
+type cluster struct {
+	t     *testing.T
+	dir   string
+	bin   string
+	runAs *syscall.Credential
+	etcd  [3]*etcdMember
+	nodes [3]*node
+}
+
+// daemon is a program that runs in the background.
+type daemon struct {
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// node is a machine with Patroni and PostgreSQL. All that others reach of it, and its way to etcd,
+// are proxies.
+type node struct {
+	*daemon
+	c                     *cluster
+	name, dir             string
+	server, rest          string // addresses without the proxy
+	toServer, toRest, out *proxy
+}
+
+type etcdMember struct {
+	*daemon
+	name, client, peer string
+}
+
+// program returns the path of an installed program, and skips the test without it.
+func program(t *testing.T, name string, places ...string) string {
+	t.Helper()
+	for _, pattern := range places {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 { // the patterns are valid
+			return slices.Max(found)
+		}
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	if os.Getenv("REQUIRE_ENGINES") == "1" {
+		t.Fatalf("%s is not installed", name)
+	}
+	t.Skipf("%s is not installed; the failover of the database is not tried", name)
+	return ""
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// startCluster starts all servers, and returns when they replicate.
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	program(t, "patroni")
+	program(t, "etcd")
+	postgres := program(t, "postgres", "/usr/lib/postgresql/*/bin/postgres")
+	dir, err := os.MkdirTemp("", "failover")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c := &cluster{t: t, dir: dir, bin: filepath.Dir(postgres), runAs: serverOwner(t)}
+	for i := range c.etcd {
+		c.etcd[i] = &etcdMember{name: fmt.Sprint("etcd", i), client: freeAddress(t), peer: freeAddress(t)}
+	}
+	for _, m := range c.etcd {
+		c.startEtcd(m)
+	}
+	apptest.Eventually(t, "etcd has a leader", patience, c.etcdDecided)
+	for i := range c.nodes {
+		c.nodes[i] = c.newNode(i)
+		c.startNode(c.nodes[i])
+		if i == 0 {
+			apptest.Eventually(t, "there is a primary", patience, func() bool { return c.primary() != nil })
+		}
+	}
+	c.awaitReplication()
+	return c
+}
+
+// serverOwner returns the user to run the servers as, which refuse root.
+func serverOwner(t *testing.T) *syscall.Credential {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numbers on Unix
+	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+func (c *cluster) makeDir(name string) string {
+	c.t.Helper()
+	dir := filepath.Join(c.dir, name)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil && c.runAs != nil {
+		err = os.Chown(dir, int(c.runAs.Uid), int(c.runAs.Gid))
+	}
+	if err == nil {
+		err = os.Chmod(c.dir, 0o755) //nolint:gosec // the servers' user enters it
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return dir
+}
+
+// run starts a program from a thread that lives as long as the program: the kernel signals the
+// program when the thread dies. Patroni stops its server when it is told to end.
+func (c *cluster) run(dir string, env []string, name string, args ...string) *daemon {
+	c.t.Helper()
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close() // the program has its own file handle
+	d := &daemon{cmd: exec.Command(name, args...), exited: make(chan struct{})}
+	d.cmd.Dir, d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = dir, append(os.Environ(), env...), log, log
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs, Pdeathsig: syscall.SIGTERM}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(d.exited)
+		err := d.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = d.cmd.Wait() // the log tells why it ended
+		}
+	}()
+	if err := <-started; err != nil {
+		c.t.Fatal(err)
+	}
+	return d
+}
+
+func (d *daemon) kill() {
+	_ = d.cmd.Process.Signal(syscall.SIGKILL) // an error means that it has ended
+	<-d.exited
+}
+
+func (c *cluster) startEtcd(m *etcdMember) {
+	c.t.Helper()
+	var members []string
+	for _, m := range c.etcd {
+		members = append(members, m.name+"=http://"+m.peer)
+	}
+	dir := c.makeDir(m.name)
+	m.daemon = c.run(dir, nil, "etcd", "--name", m.name, "--data-dir", filepath.Join(dir, "data"),
+		"--listen-client-urls", "http://"+m.client, "--advertise-client-urls", "http://"+m.client,
+		"--listen-peer-urls", "http://"+m.peer, "--initial-advertise-peer-urls", "http://"+m.peer,
+		"--initial-cluster", strings.Join(members, ","), "--heartbeat-interval", "200", "--election-timeout", "2000",
+		"--logger", "zap", "--log-level", "warn")
+	c.t.Cleanup(m.kill)
+}
+
+// etcdDecided reports whether the members agree on a version, without which Patroni does not start.
+func (c *cluster) etcdDecided() bool {
+	for _, m := range c.etcd {
+		res, err := http.Get("http://" + m.client + "/version")
+		if err != nil {
+			return false
+		}
+		text, _ := io.ReadAll(res.Body) // "" does not have the version
+		_ = res.Body.Close()
+		if !strings.Contains(string(text), `"etcdcluster":"3`) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *cluster) newNode(i int) *node {
+	c.t.Helper()
+	n := &node{c: c, name: fmt.Sprint("db", i+1), server: freeAddress(c.t), rest: freeAddress(c.t)}
+	n.dir = c.makeDir(n.name)
+	n.toServer, n.toRest = newProxy(c.t, n.server), newProxy(c.t, n.rest)
+	n.out = newProxy(c.t, c.etcd[0].client, c.etcd[1].client, c.etcd[2].client)
+	c.t.Cleanup(func() { n.kill(); n.killServer() })
+	return n
+}
+
+func (c *cluster) startNode(n *node) {
+	c.t.Helper()
+	config, err := filepath.Abs("../../../deploy/patroni.yml")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text, err := os.ReadFile(config)
+	if err == nil {
+		config = filepath.Join(n.dir, "patroni.yml")
+		err = os.WriteFile(config, text, 0o644) //nolint:gosec // read by the servers' user
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n.daemon = c.run(n.dir, []string{"PATRONI_NAME=" + n.name,
+		"PATRONI_ETCD3_HOSTS=" + n.out.at, "PATRONI_ETCD3_USE_PROXIES=true",
+		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.at,
+		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.at,
+		"PATRONI_POSTGRESQL_DATA_DIR=" + n.dataDir(), "PATRONI_POSTGRESQL_BIN_DIR=" + c.bin,
+		"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(n.dir, "pgpass"),
+		"PATRONI_SUPERUSER_USERNAME=postgres", "PATRONI_SUPERUSER_PASSWORD=" + password,
+		"PATRONI_REPLICATION_USERNAME=replicator", "PATRONI_REPLICATION_PASSWORD=" + password,
+	}, "patroni", config)
+}
+
+func (n *node) dataDir() string { return filepath.Join(n.dir, "data") }
+
+// serverPid returns the process id of the node's server; 0 if there is none.
+func (n *node) serverPid() int {
+	text, err := os.ReadFile(filepath.Join(n.dataDir(), "postmaster.pid"))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(first) // 0 for a file that is being written
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err != nil || !strings.HasPrefix(string(name), "postgres") {
+		return 0
+	}
+	return pid
+}
+
+// killServer kills PostgreSQL, whose other processes end when they notice.
+func (n *node) killServer() {
+	if pid := n.serverPid(); pid > 1 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// crash kills Patroni and PostgreSQL.
+func (n *node) crash() {
+	n.kill()
+	n.killServer()
+}
+
+// signalAll signals Patroni, PostgreSQL and its processes.
+func (n *node) signalAll(sig syscall.Signal) {
+	pids := []int{n.cmd.Process.Pid}
+	if server := n.serverPid(); server > 1 {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server)) // none if it has just ended
+		for field := range strings.FieldsSeq(string(children)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+		pids = append(pids, server)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig) // an error means that it has ended
+	}
+}
+
+func (n *node) cut() {
+	for _, p := range []*proxy{n.toServer, n.toRest, n.out} {
+		p.cut()
+	}
+}
+
+func (n *node) mend() {
+	for _, p := range []*proxy{n.toServer, n.toRest, n.out} {
+		p.mend()
+		p.dropAll()
+	}
+}
+
+// answers reports whether a node's Patroni answers 200 to a question.
+func (n *node) answers(question string) bool {
+	client := http.Client{Timeout: 2 * time.Second}
+	res, err := client.Get("http://" + n.rest + question)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// primary returns the node that holds the lease; nil if there is none.
+func (c *cluster) primary() *node {
+	for _, n := range c.nodes {
+		if n != nil && n.answers("/primary") {
+			return n
+		}
+	}
+	return nil
+}
+
+// awaitReplication waits until there are a primary, a synchronous standby and another standby.
+func (c *cluster) awaitReplication() {
+	c.t.Helper()
+	apptest.Eventually(c.t, "all servers replicate", 2*patience, func() bool {
+		p := c.primary()
+		if p == nil {
+			return false
+		}
+		var streams, synchronous int
+		err := c.query(p, "SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') "+
+			"FROM pg_stat_replication WHERE state = 'streaming' AND application_name LIKE 'db%'", &streams, &synchronous)
+		<-time.After(100 * time.Millisecond)
+		return err == nil && streams == 2 && synchronous == 1
+	})
+}
+
+// query asks a node's server as superuser, past the proxy.
+func (c *cluster) query(n *node, sql string, into ...any) error {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+	defer cancel()
+	db, err := pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/loregate?sslmode=disable")
+	if err != nil { // before the database is created
+		db, err = pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/postgres?sslmode=disable")
+	}
+	if err != nil {
+		return err
+	}
+	defer db.Close(ctx)
+	if len(into) == 0 {
+		_, err = db.Exec(ctx, sql)
+		return err
+	}
+	return db.QueryRow(ctx, sql).Scan(into...)
+}
+
+// address returns the address of the database on all servers.
+func (c *cluster) address() string {
+	var hosts []string
+	for _, n := range c.nodes {
+		hosts = append(hosts, n.toServer.at)
+	}
+	return "postgres://loregate:" + password + "@" + strings.Join(hosts, ",") +
+		"/loregate?target_session_attrs=read-write&sslmode=disable"
+}
+
+// randomMember returns a member of etcd.
+func (c *cluster) randomMember(r *rand.Rand) *etcdMember { return c.etcd[r.IntN(len(c.etcd))] }

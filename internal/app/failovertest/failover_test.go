@@ -1,0 +1,126 @@
+package failovertest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"loregate/internal/app/apptest"
+)
+
+// maxRefusal is the longest time without an acknowledged write after an event.
+const maxRefusal = 30 * time.Second
+
+// event is a fault of one kind. do returns the function that ends it, and how long it lasts.
+type event struct {
+	name string
+	do   func(c *cluster, r *rand.Rand) (lasts time.Duration, end func())
+}
+
+var (
+	killPrimary = event{"kill of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.primary()
+		n.crash()
+		return 12 * time.Second, func() { c.startNode(n) }
+	}}
+	// A primary that is back within its lease stays the primary.
+	restartPrimary = event{"kill of the primary, which is back at once", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
+		n := c.primary()
+		n.crash()
+		return time.Duration(r.IntN(4000)) * time.Millisecond, func() { c.startNode(n) }
+	}}
+	// A primary that is stopped for longer than its lease wakes beside its successor.
+	pausePrimary = event{"pause of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.primary()
+		n.signalAll(syscall.SIGSTOP)
+		return 14 * time.Second, func() { n.signalAll(syscall.SIGCONT) }
+	}}
+	cutPrimary = event{"cut of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.primary()
+		n.cut()
+		return 14 * time.Second, n.mend
+	}}
+	killEtcd = event{"kill of etcd", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
+		m := c.randomMember(r)
+		m.kill()
+		return 2 * time.Second, func() { c.startEtcd(m) }
+	}}
+)
+
+// TestFailover lets clients write to three processes while the servers of their database are
+// killed, paused and cut off. Each acknowledged write is there once, and all chains are whole.
+// FAILOVER_KILLS (one in five is a pause, two are restarts), FAILOVER_CUTS, FAILOVER_ETCD and
+// FAILOVER_WRITES set the numbers of events and of writes.
+func TestFailover(t *testing.T) {
+	c := startCluster(t)
+	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'",
+		"CREATE DATABASE loregate OWNER loregate TEMPLATE template0 ENCODING UTF8"} {
+		if err := c.query(c.primary(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newService(t, c, countFromEnv("FAILOVER_WRITES", 300))
+	var writers sync.WaitGroup
+	for i := range 6 {
+		writers.Go(func() { s.writeUntilDone(i) })
+	}
+	apptest.Eventually(t, "writes are acknowledged", patience, func() bool { return s.ackedCount() >= 50 })
+	pauses, line := s.runEvents(c)
+	s.enough.Store(true)
+	writers.Wait()
+	if t.Failed() {
+		return
+	}
+	s.wantOnce(c)
+	s.mu.Lock()
+	refusals := slices.Clone(s.refusals)
+	s.mu.Unlock()
+	t.Logf("%d writes acknowledged, %d of them repeated, on timeline %s", s.ackedCount(), s.repeated.Load(), line)
+	for _, e := range []event{killPrimary, restartPrimary, pausePrimary, cutPrimary, killEtcd} {
+		if p := pauses[e.name]; len(p) > 0 {
+			t.Logf("%s, %d times: no write was acknowledged for %s (median), %s (longest)", e.name, len(p), median(p), slices.Max(p).Round(10*time.Millisecond))
+		}
+	}
+	t.Logf("%d calls were refused at first, for %s (median), %s (longest)", len(refusals), median(refusals),
+		slices.Max(append(refusals, 0)).Round(10*time.Millisecond))
+}
+
+// runEvents runs all events in random order, each when all servers replicate.
+func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line string) {
+	kills := countFromEnv("FAILOVER_KILLS", 2)
+	var list []event
+	for i := range kills {
+		list = append(list, []event{pausePrimary, killPrimary, restartPrimary, killPrimary, restartPrimary}[i%5])
+	}
+	list = append(list, slices.Repeat([]event{cutPrimary}, countFromEnv("FAILOVER_CUTS", 0))...)
+	list = append(list, slices.Repeat([]event{killEtcd}, countFromEnv("FAILOVER_ETCD", 1))...)
+	r := rand.New(rand.NewPCG(seed(), 99))
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	pauses = map[string][]time.Duration{}
+	for i, e := range list {
+		if s.t.Failed() {
+			break
+		}
+		<-time.After(time.Duration(r.IntN(1000)) * time.Millisecond)
+		began, before := time.Now(), s.ackedCount()
+		lasts, end := e.do(c, r)
+		<-time.After(lasts)
+		end()
+		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patience, func() bool { return s.ackedCount() > before+10 })
+		c.awaitReplication()
+		pause := s.pauseAfter(began, time.Now())
+		if pause > maxRefusal {
+			s.t.Errorf("after a %s no write was acknowledged for %s", e.name, pause)
+		}
+		pauses[e.name] = append(pauses[e.name], pause)
+		fmt.Fprintf(s.t.Output(), "%d of %d: %s: %s; healed after %s\n", i+1, len(list), e.name, pause.Round(10*time.Millisecond), time.Since(began).Round(time.Second))
+	}
+	if err := c.query(c.primary(), "SELECT pg_walfile_name(pg_current_wal_lsn())", &line); err == nil {
+		line = line[:8]
+	}
+	return pauses, line
+}

@@ -1,0 +1,255 @@
+package failovertest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// service is three processes on one database, and clients that write to them.
+type service struct {
+	t        *testing.T
+	program  string
+	env      []string
+	key      string
+	urls     []string
+	client   http.Client
+	writes   int64
+	enough   atomic.Bool // all events have happened
+	next     atomic.Int64
+	repeated atomic.Int64
+
+	mu       sync.Mutex // guards all below
+	acked    []time.Time
+	refusals []time.Duration // from the first refusal of a call to its acknowledgement
+}
+
+func newService(t *testing.T, c *cluster, writes int) *service {
+	t.Helper()
+	s := &service{t: t, program: filepath.Join(c.dir, "loregate"), writes: int64(writes)}
+	if out, err := exec.Command("go", "build", "-o", s.program, "loregate/cmd/loregate").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.env = append(os.Environ(), "LOREGATE_DATABASE="+c.address(), "LOREGATE_DATA="+filepath.Join(c.dir, "files"),
+		"LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn", "LOREGATE_POOL_CONNECTIONS=8")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH"} {
+		s.env = append(s.env, "LOREGATE_LIMITS_"+limit+"=-1")
+	}
+	s.run("world", "create", "main")
+	s.key, _, _ = strings.Cut(s.run("key", "create", "writers", "--role", "admin"), "\t")
+	for range 3 {
+		s.urls = append(s.urls, s.startProcess())
+	}
+	return s
+}
+
+// run runs a command to its end and returns its output.
+func (s *service) run(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), s.program, args...)
+	cmd.Env = s.env
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("loregate %s: %v\n%s%s", strings.Join(args, " "), err, out, said.String())
+	}
+	return string(out)
+}
+
+// startProcess starts a process that must not end before the test, and returns its address.
+func (s *service) startProcess() string {
+	s.t.Helper()
+	cmd := exec.Command(s.program, "serve")
+	cmd.Env, cmd.SysProcAttr = s.env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var ending atomic.Bool
+	listens, dead := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(dead)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			if rest, ok := strings.CutPrefix(lines.Text(), "Loregate serves "); ok {
+				listens <- strings.Fields(rest)[0]
+			}
+		}
+		if err := cmd.Wait(); !ending.Load() {
+			s.t.Errorf("a process ended: %v", err)
+		}
+	}()
+	s.t.Cleanup(func() {
+		ending.Store(true)
+		_ = cmd.Process.Kill()
+		<-dead
+	})
+	select {
+	case url := <-listens:
+		return url
+	case <-dead:
+	case <-time.After(patience):
+	}
+	s.t.Fatal("a process does not listen")
+	return ""
+}
+
+// writeUntilDone writes until all writes are done and all events have happened.
+func (s *service) writeUntilDone(who int) {
+	r := rand.New(rand.NewPCG(seed(), uint64(who)))
+	for !s.t.Failed() {
+		n := s.next.Add(1)
+		if n > s.writes && s.enough.Load() {
+			return
+		}
+		s.createCard(r, n)
+		if n > s.writes { // waits for the events
+			<-time.After(50 * time.Millisecond)
+		}
+	}
+}
+
+// createCard repeats a call at random processes until it is acknowledged.
+func (s *service) createCard(r *rand.Rand, n int64) {
+	body := fmt.Sprintf(`{"name":"Entry %d","content":"<p>Written as %d.</p>"}`, n, n)
+	var refused time.Time
+	for end := time.Now().Add(4 * patience); time.Now().Before(end) && !s.t.Failed(); {
+		status, err := s.post(s.urls[r.IntN(len(s.urls))], fmt.Sprint("create-", n), body)
+		if err == nil && status < 300 {
+			s.noteAck(refused)
+			if r.IntN(8) == 0 {
+				s.repeat(r, n, body)
+			}
+			return
+		}
+		if err == nil && status != http.StatusServiceUnavailable {
+			s.t.Errorf("create-%d answers %d", n, status)
+			return
+		}
+		if refused.IsZero() {
+			refused = time.Now()
+		}
+		<-time.After(time.Duration(50+r.IntN(100)) * time.Millisecond)
+	}
+	s.t.Errorf("create-%d is never acknowledged", n)
+}
+
+// repeat repeats a call that was acknowledged: it takes no effect.
+func (s *service) repeat(r *rand.Rand, n int64, body string) {
+	if status, err := s.post(s.urls[r.IntN(len(s.urls))], fmt.Sprint("create-", n), body); err == nil && status < 300 {
+		s.repeated.Add(1)
+	}
+}
+
+func (s *service) noteAck(refused time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acked = append(s.acked, time.Now())
+	if !refused.IsZero() {
+		s.refusals = append(s.refusals, time.Since(refused))
+	}
+}
+
+func (s *service) post(url, key, body string) (status int, err error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/api/mcp/cards", strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	q.Header.Set("Authorization", "Bearer "+s.key)
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Idempotency-Key", key)
+	res, err := s.client.Do(q)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return 0, err
+	}
+	if res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "" {
+		s.t.Error("a call is answered 503 without Retry-After")
+	}
+	return res.StatusCode, nil
+}
+
+// pauseAfter returns the longest time without an acknowledged write in the time after an event.
+func (s *service) pauseAfter(event, end time.Time) (longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := event
+	for _, at := range s.acked {
+		if at.After(event) && at.Before(end) {
+			longest, last = max(longest, at.Sub(last)), at
+		}
+	}
+	return max(longest, end.Sub(last))
+}
+
+// ackedCount returns the number of acknowledged writes.
+func (s *service) ackedCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.acked)
+}
+
+// wantOnce compares the surviving line with the acknowledged writes.
+func (s *service) wantOnce(c *cluster) {
+	s.t.Helper()
+	if out := s.run("audit", "verify"); !strings.Contains(out, "chain intact") {
+		s.t.Errorf("audit verify says: %s", out)
+	}
+	if out := s.run("rebuild"); !strings.Contains(out, "identical") {
+		s.t.Errorf("rebuild says: %s", out)
+	}
+	var cards, names, commits int
+	p := c.primary()
+	if p == nil {
+		s.t.Fatal("there is no primary")
+	}
+	if err := c.query(p, `SELECT (SELECT count(*) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'),
+		(SELECT count(DISTINCT name) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'),
+		(SELECT count(*) FROM commits WHERE op = 'create_card')`, &cards, &names, &commits); err != nil {
+		s.t.Fatal(err)
+	}
+	if want := s.ackedCount(); cards != want || names != want || commits != want {
+		s.t.Errorf("%d writes were acknowledged; there are %d cards, %d names and %d commits", want, cards, names, commits)
+	}
+}
+
+func median(list []time.Duration) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2].Round(10 * time.Millisecond)
+}
+
+func seed() uint64 { return uint64(countFromEnv("SEED", 1)) }
+
+func countFromEnv(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
