@@ -25,9 +25,9 @@ if [ "${1:-}" = ready ]; then
 	exec "$go" build "${watched[@]}" ./...
 fi
 # These the race detector has little to say of: suites that drive the built program, its
-# engines and its databases from outside, the proofs and judgements, which are long and for one
+# engines, its databases and its pages from outside, the proofs and judgements, which are long and for one
 # caller at a time, and functions of texts and scenes that nothing runs at once.
-calm='/(cmd/loregate|internal/(app/(crashtest|failovertest|rollingtest|studiotest|prooftest|judgetest|vaulttest)|loadtest|exchange(/[a-z]+)?|markup|claim|meaning|safety|studio/(build|builder|phrase|plant|scene|sentence|texture)))$'
+calm='/(cmd/loregate|internal/(app/(consoletest|crashtest|failovertest|rollingtest|studiotest|prooftest|judgetest|vaulttest)|loadtest|exchange(/[a-z]+)?|markup|claim|meaning|safety|studio/(blender|build|builder|phrase|plant|scene|sentence|texture)))$'
 "$go" list ./... | grep -Ev "$calm" | xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
 # Run without it: those, and what is done in part under it.
 "$go" list ./... | grep -E "$calm|/internal/(store/.*|search|game/player|world(/.*)?)$" | xargs "$go" test "${quick[@]}" -timeout 15m
