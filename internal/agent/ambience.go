@@ -43,7 +43,8 @@ type task struct {
 	agents  *Agents
 	caller  access.Caller
 	world   access.WorldID
-	id      string // correlation
+	id      string   // correlation
+	call    *op.Call // that the task is a part of; nil: none
 	calls   int
 	refs    []string
 	answers []json.RawMessage
@@ -73,8 +74,12 @@ func (t *task) invokeTool(ctx context.Context, tool string, input any) (*op.Answ
 	if err != nil {
 		return nil, err
 	}
-	return t.agents.cfg.Invoker.Invoke(ctx, t.caller,
-		op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
+	r := op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"}
+	if t.call != nil {
+		r = t.call.PartOf(tool, b)
+		r.IdempotencyKey = "" // the inputs of several parts differ
+	}
+	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, r)
 }
 
 // Answer returns an output in the form that hashes and prompts use: without its contextRef. If the

@@ -90,6 +90,11 @@ func (a *Agents) ProposeQuest(ctx context.Context, c access.Caller, world access
 // deliberate has the n-th draft written and judged.
 func (t *task) deliberate(ctx context.Context, parts cast, composed arc, n int) (d Deliberated, err error) {
 	draft, by := t.writeArc(ctx, parts, composed)
+	return t.judgeDraft(ctx, draft, by, n)
+}
+
+// judgeDraft has the n-th draft judged against canon and for safety.
+func (t *task) judgeDraft(ctx context.Context, draft arc, by string, n int) (d Deliberated, err error) {
 	d = Deliberated{Title: draft.Title, Steps: len(draft.Objectives), By: by, valid: true}
 	if d.payload, err = json.Marshal(map[string]any{"seedSpec": draft}); err != nil {
 		return d, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -64,7 +65,8 @@ func (a *App) openAgents() (err error) {
 		return err
 	}
 	tools := a.Agents.Operations(world.Surface, lore.Surface)
-	a.addOperations(world.Surface, append(tools, a.usage.Operations(world.Surface)...)...)
+	a.addOperations(world.Surface, slices.Concat(tools, a.usage.Operations(world.Surface),
+		a.Agents.PlannerOperations(world.Surface))...)
 	a.addOperations(lore.Surface, tools...)
 	return nil
 }

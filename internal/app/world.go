@@ -12,6 +12,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/rules"
 	"loregate/internal/world"
+	"loregate/internal/world/faction"
 	"loregate/internal/world/lore"
 	"loregate/internal/world/market"
 	"loregate/internal/world/play"
@@ -47,7 +48,11 @@ func (a *App) openWorld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), trade.Surface(), facts), facts)
+	powers, err := faction.New(faction.Config{World: a.places, Canon: a.Canon})
+	if err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), trade.Surface(), powers.Surface(), facts), facts)
 	return nil
 }
 

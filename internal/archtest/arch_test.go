@@ -149,6 +149,7 @@ var mayImport = map[string][]string{
 	"transfer":        {"exchange", "job", "op", "access", "fault"},
 	"world/market":    {"world", "canon", "op", "access", "fault"},
 	"outbound":        {},
+	"world/faction":   {"world", "canon", "op", "markup", "access", "fault"},
 }
 
 // free are the packages that may import all others, because they only put parts together.
