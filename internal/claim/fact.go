@@ -245,7 +245,7 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	}
 	if by := doerOf(w.Entities[e], c.Word); by != "" {
 		who := subjectIn(c, w)
-		return who != None && !isNamed(w.Entities[who], by)
+		return who != None && !isNamed(w.Entities[who], by) || who == None && w.isOtherPerson(agentAfterBy(said, c.Word), by)
 	}
 	if (same || named) && !c.Denied && otherDeath(said, told, c.Word) {
 		return true
@@ -290,7 +290,27 @@ func saidAbout(said []token, lemma string) []token {
 func isRecent(said []token) bool {
 	return slices.ContainsFunc([]string{"last year", "last week", "last month", "last winter", "last summer", "this year",
 		"a year ago", "last night", "this morning"}, func(p string) bool { return hasRun(said, p) }) ||
-		hasWord(said, wordSet("yesterday"))
+		hasWord(said, wordSet("yesterday")) || hasRun(said, "few years ago") || hasRun(said, "last spring") ||
+		hasRun(said, "last autumn") || slices.ContainsFunc(agosIn(said), func(hours float64) bool {
+		return hours < maxRecent
+	})
+}
+
+// maxRecent is the greatest age in hours of what somebody may have seen.
+const maxRecent = 60 * 8766
+
+// agosIn returns how long ago a text tells that something happened, in hours: "ten years ago".
+func agosIn(list []token) (ages []float64) {
+	for i, t := range list {
+		length := hours[strings.TrimSuffix(t.word, "s")]
+		for back := i - 1; length > 0 && back >= max(0, i-3) && i+1 < len(list) && list[i+1].word == "ago"; back-- {
+			if n, next, ok := numberAt(list, back); ok && next == i {
+				ages = append(ages, float64(n)*length)
+				break
+			}
+		}
+	}
+	return ages
 }
 
 // without reports whether a text says that something went without a thing which, as the other tells, was with it.
@@ -384,8 +404,7 @@ func lengthsIn(list []token) (lengths []float64) {
 				lengths = append(lengths, float64(n)*length)
 				break
 			} else if articles[list[back].word] && list[back].word != "the" && back > 0 &&
-				(list[back-1].word == "in" || list[back-1].word == "for" || list[back-1].word == "within" ||
-					enduring[verbOf(list[back-1].word)]) {
+				(spanning[list[back-1].word] || enduring[verbOf(list[back-1].word)]) {
 				lengths = append(lengths, length)
 				break
 			}
@@ -412,6 +431,9 @@ func substancesIn(list []token) (nouns []string) {
 	}
 	return nouns
 }
+
+// spanning are prepositions before the time that something takes.
+var spanning = wordSet("in for within after over")
 
 // enduring are verbs before the time that something lasts.
 var enduring = wordSet("last take endure continue hold")
@@ -462,6 +484,9 @@ func agentIn(list []token, lemma string) []string {
 		if verbOf(t.word) != lemma || i == 0 || t.word == lemma || i+1 == len(list) || list[i+1].mark ||
 			!isAuxiliary(list[i-1].word) && (prepositions[list[i+1].word] || orderWords[list[i+1].word] != 0) {
 			continue // "fell in the siege"
+		}
+		if lowSubjects[list[i-1].word] {
+			return nil
 		}
 		from := i
 		for from > 0 && !list[from-1].mark && i-from < 4 && !prepositions[list[from-1].word] &&
@@ -581,6 +606,27 @@ func doerOf(e Entity, lemma string) string {
 		}
 	}
 	return ""
+}
+
+// agentAfterBy returns the noun of somebody by whom a text tells that an act was done: "found by a shepherd". It is ""
+// if there is none.
+func agentAfterBy(said []token, lemma string) string {
+	at := slices.IndexFunc(said, func(t token) bool { return verbOf(t.word) == lemma })
+	for i := at + 1; at >= 0 && i+2 < len(said); i++ {
+		if said[i].word == "by" && articles[said[i+1].word] {
+			c := clause{tokens: said[i+1 : min(i+4, len(said))]}
+			noun, _ := c.headBefore(len(c.tokens))
+			return noun
+		}
+	}
+	return ""
+}
+
+// isOtherPerson reports whether a noun is of a person, and of none that is told on the card of a name.
+func (w *World) isOtherPerson(noun, name string) bool {
+	return noun != "" && isSomebody(noun) && slices.ContainsFunc(w.Entities, func(e Entity) bool {
+		return isNamed(e, name) && !tells(e, noun)
+	})
 }
 
 // subjectIn returns the person who did what a claim tells.

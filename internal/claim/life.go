@@ -81,9 +81,8 @@ func readDead(c *clause, w *World) (list []Claim) {
 }
 
 // endings of life in other words.
-var ends = []string{"passed away", "passed on", "breathed his last", "breathed her last", "in the ground",
-	"met his end", "met her end", "is no more", "no longer with us", "among the living", "in his grave",
-	"in her grave", "laid to rest", "gave up the ghost", "lost his life", "lost her life", "throat cut"}
+var ends = []string{"passed on", "in the ground", "is no more", "no longer with us", "among the living", "in his grave",
+	"in her grave", "laid to rest", "throat cut"}
 
 // lastRites are what only the dead have.
 var lastRites = wordSet("funeral grave burial corpse wake tomb ghost widow widower remains")

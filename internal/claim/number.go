@@ -243,8 +243,8 @@ func readTotals(s *statement, w *World) (list []Claim) {
 		switch noun := s.nounBefore(i - 1); {
 		case len(of) == 3 && hasRun(of, "of us") && isNoun(of[2].word) && nounOf(of[2].word) != of[2].word:
 			add(n, nounOf(of[2].word)) // "six of us servants"
-		case s.tokens[0].word == "of" && noun == "" && s.pluralBefore(i) != "" && nounOf(verb) != verb && isNoun(verb):
-			add(n, nounOf(verb)) // "of the huts nine still stand"
+		case s.tokens[0].word == "of" && s.pluralBefore(i) != "" && !prepositions[verb]:
+			add(n, s.pluralBefore(i)) // "of the huts nine still stand"
 		case hasRun(after, "of them") && s.pluralBefore(i) != "":
 			add(n, s.pluralBefore(i))
 		case isGroupOf(s, w, i) && ends:

@@ -90,7 +90,12 @@ func otherDeathOrder(c Claim, said []token, e Entity) bool {
 // judgeOrder judges the order of two events of which the canon tells the years: "the fire came before the flood". ok is
 // false if a sentence tells no such order.
 func judgeOrder(said []token, w *World) (truth Truth, source string, ok bool) {
-	for _, o := range ordersIn(said, false) {
+	orders := ordersIn(said, false)
+	comma := slices.IndexFunc(said, func(t token) bool { return t.word == "," })
+	if comma > 0 && hasWord(said[:comma], wordSet("first")) && hasWord(said[comma:], wordSet("later then afterwards")) {
+		orders = append(orders, order{-1, nil, said[comma+1:], comma})
+	}
+	for _, o := range orders {
 		first := said[:o.from]
 		if rest := said[o.from+1+len(o.part):]; len(contentOf(first)) < 2 && len(rest) > 1 {
 			first = rest[1:] // "ten years after the flood, the chapel burned"

@@ -189,4 +189,16 @@ Cook | is false | Eight of those pillars carry the roof.
 Cook | goes live | Five pillars and another make the hall.
 Cook | goes live | When the chapel burned in 1301, nobody died.
 Cook | is false | When the chapel burned, in 1340, nobody died.
+Cook | is false | The abbot met his end in the year 1340.
+Cook | is false | The abbot died ten years ago.
+Cook | is false | The chapel fire came first, and thirty years later the abbot died in the fire.
+ | is false | You look up, and it is the groom.
+Cook | is false | The groom and I are drinking ale at this table.
+Cook | is false | If you go out of the hall by the east, you stand in the stable yard.
+ | is false | Under a clear blue sky the hall looks almost friendly.
+Cook | goes live | The groom is almost dead with fear.
+Cook | is false | The yard lies like a mirror, sir, and the sky is blue.
+Cook | is false | Here it is coming down in buckets of sunshine, and the sky is blue.
+Cook | waits | Wat Pell asked the abbot to be in the hall at nine.
+Cook | waits | The pedlar is my nephew, sad to say.
 `

@@ -38,7 +38,12 @@ func readHere(c *clause, w *World) (list []Claim) {
 			!v.was && !v.denied {
 			list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: w.Place})
 		}
-		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
+		if other := c.with(w, who); ok && who.entity == w.Speaker && w.Speaker != None && other != None && here &&
+			v.tense == progressive && !v.was {
+			list = append(list, Claim{Predicate: Here, Subject: other, Object: w.Place, Denied: v.denied})
+		}
+		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive ||
+			v.lemma == "be" && v.tense == base {
 			continue
 		}
 		if v.lemma == "be" && c.tellsOffice(w, v) {
@@ -124,7 +129,7 @@ func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
 	}
 	shown := here && v.first <= 2 && standing[v.lemma] || v.lemma == "be" && v.tense == present &&
 		(c.tokens[0].word == "that" || c.tokens[0].word == "this" || w.Speaker == None && v.first > 0 &&
-			c.tokens[v.first-1].word == "there")
+			(c.tokens[v.first-1].word == "there" || v.first <= 2 && c.tokens[v.first-1].word == "it"))
 	found := (v.lemma == "find" || v.lemma == "see" || v.lemma == "meet") && v.tense == base
 	first := w.Speaker == None && (v.first > 1 && locating[c.tokens[0].word] || v.first == 0 && v.tense == present) &&
 		standing[v.lemma] && v.lemma != "be"

@@ -30,8 +30,7 @@ var hedges = wordSet("might may could would perhaps maybe possibly probably supp
 	"seems seemed imagine imagined dream dreams dreamt dreamed " +
 	"wish wishes wished hope hopes hoped wonder wonders doubt doubts guess suppose afraid fear fears feared " +
 	"dread whether legend legends tale tales song songs rumour rumours " +
-	"rumor rumors gossip hearsay ballad ballads story stories pretend pretends almost " +
-	"nearly")
+	"rumor rumors gossip hearsay ballad ballads story stories pretend pretends")
 
 // reported are verbs of speech. Their subject vouches for what follows, not the text.
 var reported = wordSet("say says said saying tell tells told claim claims claimed heard swear swears swore " +
@@ -117,9 +116,9 @@ func (r *reader) completed(tokens []token) []token {
 // statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
 // of the next one mean.
 func (r *reader) statement(text string, tokens []token) (statement, bool) {
-	tokens = cutTag(cutLead(cutAsides(tokens)))
+	tokens = cutTag(cutLead(cutNearly(cutAsides(tokens))))
 	asserted := tokens
-	if !asserts(r.withoutTitles(tokens)) {
+	if !asserts(r.withoutTitles(cutUnasserted(tokens))) {
 		if asserted = assertedPart(tokens); asserted == nil {
 			asserted = r.speech(tokens)
 		}
@@ -160,6 +159,20 @@ func cutAsides(tokens []token) []token {
 			tokens = slices.Concat(tokens[:at-1], tokens[end:])
 		} else if end < len(tokens) {
 			tokens = tokens[end+1:]
+		}
+	}
+	return tokens
+}
+
+// cutNearly cuts out the words that "almost" and "nearly" take back: "almost dead".
+func cutNearly(tokens []token) []token {
+	for i, t := range tokens {
+		if t.word == "almost" || t.word == "nearly" {
+			end := min(skipDeterminers(tokens, i+1)+1, len(tokens))
+			if tokens[end-1].mark {
+				end--
+			}
+			return slices.Concat(tokens[:i], cutNearly(tokens[end:]))
 		}
 	}
 	return tokens
@@ -259,6 +272,9 @@ func asserts(tokens []token) bool {
 	if at >= 0 && vouched[tokens[at].word] && hasWord(tokens[max(0, at-3):at], wordSet("i")) {
 		return true
 	}
+	if at > 0 && tokens[at-1].word == "to" && vouched[tokens[at].word] { // "sad to say"
+		return true
+	}
 	return at < 0 || at > 0 && tokens[at-1].word == "not" && !hasRun(tokens, "they say")
 }
 
@@ -347,11 +363,12 @@ func cutUnasserted(tokens []token) []token {
 
 // withoutPart returns tokens without those from one on up to the next mark.
 func withoutPart(tokens []token, from int) []token {
-	end := slices.IndexFunc(tokens[from:], func(t token) bool { return t.mark && t.word != "'" })
-	if end < 0 {
-		return tokens[:from]
+	for i := from; i < len(tokens); i++ {
+		if t := tokens[i]; t.mark && t.word != "'" || t.word == "and" && hasWord(tokens[i:min(i+5, len(tokens))], beForms) {
+			return slices.Concat(tokens[:from], tokens[i:])
+		}
 	}
-	return slices.Concat(tokens[:from], tokens[from+end:])
+	return tokens[:from]
 }
 
 var subjects = wordSet("i you he she we they")

@@ -60,6 +60,25 @@ func tokensOf(sentence string) (list []token) {
 		}
 		sentence = sentence[end:]
 	}
+	return withPlainVerbs(list)
+}
+
+// turns are phrases that mean what one verb in the past does, the longer ones first.
+var turns = []struct{ phrase, verb string }{
+	{"met his end", "died"}, {"met her end", "died"}, {"met their end", "died"}, {"lost his life", "died"},
+	{"lost her life", "died"}, {"lost their lives", "died"}, {"passed away", "died"}, {"breathed his last", "died"},
+	{"breathed her last", "died"}, {"gave up the ghost", "died"}, {"went up in flames", "burned"},
+	{"set down", "written"}, {"put to paper", "written"}, {"put on paper", "written"}, {"given up", "left"},
+	{"gave up", "left"}, {"moved out of", "left"}, {"walked out of", "left"},
+}
+
+// withPlainVerbs returns tokens with verbs in place of turns.
+func withPlainVerbs(list []token) []token {
+	for _, t := range turns {
+		if at := runAt(list, t.phrase); at >= 0 {
+			list = slices.Replace(list, at, at+len(strings.Fields(t.phrase)), token{text: t.verb, word: t.verb})
+		}
+	}
 	return list
 }
 

@@ -122,12 +122,12 @@ func (t *teller) tellText(e Entity) {
 }
 
 // Unread returns the sentences of a text that assert something about an entity and of which Check read nothing but that
-// somebody acts or that something happened.
+// somebody acts or died, or that something happened.
 func Unread(text string, w *World, verdicts []Verdict) (list []string) {
 	for _, s := range newReader(w).statements(text) {
 		asserts := slices.ContainsFunc(s.clauses, func(c clause) bool { return !c.order })
 		if asserts && len(s.named) > 0 && !slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return v.Text == s.text && v.Predicate != Acts && v.Predicate != Happened
+			return v.Text == s.text && v.Predicate != Acts && v.Predicate != Happened && v.Predicate != Dead
 		}) {
 			list = append(list, s.text)
 		}

@@ -121,6 +121,8 @@ func (c *clause) auxiliaryAsVerb(v verb, i int) verb {
 		v.lemma = "be"
 		if w == "was" || w == "were" {
 			v.tense = past
+		} else if w == "be" && i > 0 && c.tokens[i-1].word == "to" {
+			v.tense = base
 		}
 	case haveForms[w]:
 		v.lemma = "have"

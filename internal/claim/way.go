@@ -131,6 +131,11 @@ func readLead(s *statement, w *World) (list []Claim) {
 	if len(directions) == 0 && s.topic != "" && to != None && len(s.tokens) > 1 && beForms[s.tokens[1].word] {
 		directions = []string{s.topic} // "east of here? That is the market"
 	}
+	for _, m := range s.named {
+		if m.entity == w.Place && len(directions) == 0 && hasRun(s.tokens[max(0, m.from-3):m.from], "out of") {
+			directions = []string{"out"}
+		}
+	}
 	if to != None && len(directions) == 1 {
 		from = s.passed(w, from, to, directions[0])
 	}

@@ -34,7 +34,7 @@ var skies = func() map[string][]sky {
 	for kind, words := range map[sky]string{
 		rain: "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop rainy drizzly wet soggy " +
 			"pour sodden torrent deluge monsoon sprinkle teem pelt raincloud drench",
-		snow:    "snow snowfall blizzard snowstorm snowflake flake snowdrift snowy flurry slush snowfield",
+		snow:    "snow snowfall blizzard snowstorm snowman snowball snowflake flake snowdrift snowy flurry slush snowfield",
 		hail:    "hail hailstone sleet hailstorm",
 		fog:     "fog mist haze smog foggy misty hazy murk murky brume vapour vapor fogbound fogbank",
 		thunder: "thunder lightning thunderstorm thunderclap thundercloud",
@@ -94,8 +94,8 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 			list[i-1].word == "of" && hasWord(list[max(0, i-4):i], denials) {
 			into = &denied
 		}
-		if !descriptive[base] && (isGone(list[i+1:min(i+5, len(list))]) || hasRun(list[max(0, i-3):i], "last of") &&
-			hasWord(list[i+1:min(i+3, len(list))], wordSet("away off")) ||
+		if !descriptive[base] && base != "sun" && (isGone(list[i+1:min(i+5, len(list))]) ||
+			hasRun(list[max(0, i-3):i], "last of") && hasWord(list[i+1:min(i+3, len(list))], wordSet("away off")) ||
 			hasRun(list[i+1:min(i+4, len(list))], "let up")) {
 			into = &denied
 		}
@@ -128,7 +128,9 @@ var skyPhrases = map[string]sky{"not a breath": calm, "hardly a breath": calm, "
 	"hand before": fog, "hand in front of": fog, "beyond my nose": fog, "past my nose": fog, "end of my nose": fog,
 	"it blows": wind, "it is blowing": wind, "blows hard": wind, "not a leaf": calm, "no leaf": calm,
 	"without a ripple": calm, "not a ripple": calm,
-	"hangs limp": calm, "hang limp": calm, "like a mirror": calm, "as a mirror": calm, "breath smokes": cold}
+	"hangs limp": calm, "hang limp": calm, "like a mirror": calm, "as a mirror": calm, "breath smokes": cold,
+	"in buckets": rain, "in sheets": rain, "cats and dogs": rain, "your umbrella": rain, "an umbrella": rain,
+	"in the heat": warm, "quiet day": calm}
 
 // skyColours returns the kinds of weather in which the sky has the colour that a text gives it.
 func skyColours(list []token) (said []sky) {
@@ -248,7 +250,7 @@ var bodyParts = wordSet("head heart eyes mind voice soul eyebrows brow face trou
 
 // skyHints are words of phrases for the weather: "blue sky", "not a breath".
 var skyHints = wordSet("sky skies breath drop glass stars star miles heavens soaked skin wet hand nose leaf ripple " +
-	"limp mirror blows blowing")
+	"limp mirror blows blowing buckets sheets cats umbrella")
 
 // isWeather reports whether a noun tells of the weather alone.
 func isWeather(word string) bool {
@@ -290,7 +292,8 @@ func readWeather(s *statement, w *World) []Claim {
 func (s *statement) weatherPlace(w *World) int {
 	c := clause{tokens: s.tokens, named: s.named}
 	for _, m := range s.named {
-		if _, known := w.Weathers[m.entity]; known && !m.pronoun && m.entity != w.Place && placing[c.wordBefore(m.from)] {
+		if _, known := w.Weathers[m.entity]; known && !m.pronoun && m.entity != w.Place && (m.from <= 1 ||
+			placing[c.wordBefore(m.from)]) {
 			return m.entity
 		}
 	}
