@@ -54,7 +54,18 @@ cycles.use_denoising, cycles.use_adaptive_sampling = False, False
 cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 5, 3, 2
 cycles.transmission_bounces, cycles.transparent_max_bounces = 2, 2
 cycles.sample_clamp_direct, cycles.sample_clamp_indirect, cycles.caustics_reflective, cycles.caustics_refractive = 8.0, 1.5, False, False
-# Flames and lit windows are seen; the lamps beside them give the light, with far less noise.
+# Flames and lit windows are seen and mirrored; the lamps beside them give the light, without noise.
 for material in bpy.data.materials:
     material.cycles.sample_as_light = False
+    tree = material.node_tree
+    for surface in [n for n in tree.nodes if n.type == "BSDF_PRINCIPLED"] if tree else []:
+        strength = surface.inputs["Emission Strength"]
+        if strength.default_value <= 0 or strength.is_linked:
+            continue
+        path, scaled = tree.nodes.new("ShaderNodeLightPath"), tree.nodes.new("ShaderNodeMath")
+        scaled.operation = "MULTIPLY_ADD"
+        tree.links.new(path.outputs["Is Diffuse Ray"], scaled.inputs[0])
+        scaled.inputs[1].default_value = -strength.default_value
+        scaled.inputs[2].default_value = strength.default_value
+        tree.links.new(scaled.outputs[0], strength)
 bpy.ops.render.render(write_still=True)

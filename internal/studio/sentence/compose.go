@@ -276,7 +276,8 @@ func (c *composer) insideOf(place *mention) string {
 func (c *composer) isEntered(house *mention) bool {
 	in := false
 	for _, m := range c.mentions {
-		if m.class == isThing && m != house && c.Things[m.name].Stands == asHouse {
+		if m.class == isThing && m != house &&
+			slices.Contains([]string{asHouse, asLand, asPlant}, c.Things[m.name].Stands) {
 			return false
 		}
 		in = in || m.to == house && m.relation == "in"
@@ -300,7 +301,7 @@ func (c *composer) isAround(house *mention) bool {
 }
 
 func (c *composer) meansRoom(m *mention) bool {
-	return m.class == isSurface && m.name != "roof" || m.class == isThing && slices.Contains(c.Household, m.name)
+	return m.class == isSurface && m.name != "roof" && m.head != "ground" || m.class == isThing && slices.Contains(c.Household, m.name)
 }
 
 // addImplied adds the things that belong to the place, unless the words name them.
@@ -453,7 +454,7 @@ func (c *composer) paintSurfaces() {
 				m.assume("only walls and floors have a material of their own")
 			}
 			c.place.Indoor = &size
-		case m.name == "wall" && m.to == nil:
+		case m.name == "wall":
 			m.class, m.name = isThing, "wall"
 			m.count = max(m.count, 1)
 		case m.name == "floor":

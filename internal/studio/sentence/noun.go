@@ -134,7 +134,7 @@ func (r *reader) readPhrase() bool {
 	if !ok {
 		return false
 	}
-	if !p.known && p.isBare() && !p.plural && isWordAs(p.words, meaning.Verb) && r.link == nil && !r.away {
+	if !p.known && p.isBare() && !p.plural && isWordAs(p.words, meaning.Verb) && r.link == nil && !r.away && !r.none {
 		r.addUnknown(p.words)
 		r.readVerb(p.words)
 		return true
@@ -177,9 +177,18 @@ func (r *reader) addLight(p *nounPhrase) {
 // addStrange notes a phrase that is not understood. Of the things that stand in relation to it the answer says so.
 func (r *reader) addStrange(p *nounPhrase, also *mention) {
 	r.addUnknown(p.words)
-	r.after, r.none = true, false
+	none := r.none && r.wordAt(r.at) == "of" // "no sight of water"
+	if r.after, r.none = true, none; none {
+		return
+	}
+	if r.copula && r.link == nil && !r.turned && len(r.group) == 1 && !p.definite && p.number == 1 {
+		r.last, r.strange, r.joined = r.group[0], false, false // "the waterfall is a majestic sight"
+		return
+	}
 	switch l := r.link; {
-	case l != nil && l.inverse, also != nil:
+	case l != nil && l.inverse:
+		r.last, r.strange, r.inside = nil, true, true
+	case also != nil:
 	case l != nil:
 		for _, m := range l.subjects {
 			m.assume("%s is not understood, and this stands at a free place", p.words)
@@ -193,7 +202,7 @@ func (r *reader) addStrange(p *nounPhrase, also *mention) {
 		}
 		r.link = nil
 	default:
-		r.last, r.strange = nil, true
+		r.last, r.strange = nil, !r.joined || len(r.group) == 0 || r.verb
 		if !r.joined && !r.verb {
 			r.group, r.segment = nil, 0
 		}
@@ -205,7 +214,8 @@ func (r *reader) addStrange(p *nounPhrase, also *mention) {
 func (r *reader) addMention(p *nounPhrase, also *mention) {
 	m := &mention{class: p.class, name: p.name, noun: p.noun, head: p.head, words: p.words, plural: p.plural,
 		scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
-		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == ""}
+		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == "",
+		bare: p.plural && p.number == 0 && !p.definite}
 	m.paint(p.material)
 	for _, name := range p.names {
 		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
@@ -228,6 +238,13 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 		return
 	}
 	m.material, r.made = cmp.Or(m.material, r.made), ""
+	if k := len(r.run); m.class == isSurface && m.bare && m.material == "" && k > 0 && r.joined && !r.comma &&
+		r.run[k-1].class == isSurface {
+		m.material = r.run[k-1].material // "stone walls and floors"
+	}
+	if r.readPredicateNoun(m, p) {
+		return
+	}
 	if old := r.findEarlier(m, p); old != nil {
 		if !strings.HasSuffix(old.words, m.words) {
 			old.words += ", " + m.words
@@ -237,12 +254,77 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 		r.dropForeign(m)
 		r.mentions = append(r.mentions, m)
 	}
+	if strings.Contains(p.noun, " of ") {
+		if r.regions == nil {
+			r.regions = map[*mention]string{}
+		}
+		r.regions[m] = p.noun
+	}
 	r.bind(m, also)
+	if p.owned && m.isFree() {
+		r.putWithOwner(m)
+	}
 	r.strange, r.reduced = false, nil
-	if r.last = m; m.class == isSurface && r.owner != nil {
+	if also != nil && also.class == isThing && m.class == isSurface && p.definite && also.isFree() {
+		also.relate("in", m, m.noun) // "the cracks of the floor"
+	}
+	if r.last = m; also != nil && also.class == isThing && m.class == isThing && !p.definite && p.number == 0 {
+		r.last = also // "a spring of water"
+	}
+	if m.class == isSurface && r.owner != nil {
 		m.owner = r.owner
 	} else if also != nil && also.class == isSurface && r.isBuilding(m) {
 		also.owner = m
+	}
+}
+
+// broad are nouns that only say of which kind a thing is.
+var broad = []string{"building", "structure", "place", "area", "space", "land", "patch", "piece", "body", "expanse",
+	"stand", "construction", "location", "site", "establishment", "maze", "stretch", "plot", "dwelling"}
+
+// readPredicateNoun reads "the stable is a large wooden building": the noun behind "is" is the thing before it.
+func (r *reader) readPredicateNoun(m *mention, p *nounPhrase) bool {
+	if !r.copula || r.link != nil || r.turned || r.after || len(r.group) != 1 || p.definite || p.number > 1 {
+		return false
+	}
+	of := r.group[0]
+	for _, old := range r.mentions {
+		if old.from == m.from && old != of && old.class == m.class && old.name == m.name && old.count == 1 && isSameHead(old.head, m.head) {
+			of.assume("%s says more of the one before", p.words) // "beside the door. It is a wooden door"
+			old.paint(m.material)
+			old.words += ", " + p.words
+			r.last, r.after, r.copula = old, true, false
+			return true
+		}
+	}
+	if m.name == of.name || of.class != isThing && of.class != isSetting ||
+		!slices.Contains(broad, p.head) && !meaning.IsA(of.head, meaning.Noun, meaning.Lemma(p.head, meaning.Noun)) {
+		return false
+	}
+	of.words += ", " + p.words
+	if of.paint(m.material); m.scale > 0 {
+		of.scale = m.scale
+	}
+	r.last, r.after, r.strange, r.joined, r.copula = of, true, false, false, false
+	if r.wordAt(r.at) == "of" && slices.Contains([]string{"land", "water", "ground", "earth", "space", "furniture"},
+		r.wordAt(r.at+1)) {
+		r.at += 2
+	}
+	return true
+}
+
+// putWithOwner puts a thing with the one that "its" or "their" means.
+func (r *reader) putWithOwner(m *mention) {
+	owner := r.topic
+	if len(r.group) > 0 && r.group[0] != m {
+		owner = r.group[0]
+	}
+	if owner == nil || owner == m || owner.from != r.text {
+		return
+	}
+	if relation := r.ownRelation(m, owner); relation != "" {
+		m.relate(relation, owner, owner.noun)
+		m.loose, m.own = true, true
 	}
 }
 
@@ -331,6 +413,10 @@ var pictured = []string{"painting", "statue", "tapestry", "sign", "book", "scrol
 // bind gives the mention its place in the relation that waits for it, and in the list before it.
 func (r *reader) bind(m *mention, also *mention) {
 	l := r.link
+	if l != nil && l.held && l.outer != nil && r.joined && r.wordAt(r.at) == "of" {
+		l = l.outer // "jars of seeds, bags of herbs"
+		r.link = l
+	}
 	switch {
 	case l != nil && l.inverse:
 		r.bindMember(m, l)
@@ -339,7 +425,7 @@ func (r *reader) bind(m *mention, also *mention) {
 	default:
 		if l := r.front; l != nil && m != l.to && also == nil && m.isFree() {
 			r.putLoosely(m, l)
-			m.double(l.each)
+			m.double(l.each || l.either && m.count == 1)
 		}
 		if also == nil {
 			r.joinGroup(m)
@@ -354,7 +440,10 @@ func (r *reader) bind(m *mention, also *mention) {
 
 // putLoosely puts a thing where those before it are, unless later words say more.
 func (r *reader) putLoosely(m *mention, l *link) {
-	m.relation, m.to, m.toNoun, m.loose = l.relation, l.to, l.toNoun, true
+	m.relation, m.to, m.toNoun, m.loose = fitRelation(l.relation, m, l.to), l.to, l.toNoun, true
+	if l.to == nil && l.toNoun == "" && m.pattern == "row" && l.relation == "in" {
+		m.relation = ""
+	}
 	if l.to == nil && l.toNoun != "" {
 		m.assume("%s is not understood, and this stands at a free place", l.toNoun)
 	}
@@ -365,8 +454,15 @@ func (r *reader) putLoosely(m *mention, l *link) {
 
 // bindMember puts a thing in relation to the landmark before it: "a table surrounded by chairs".
 func (r *reader) bindMember(m *mention, l *link) {
-	if l.relation != "with" && l.to != m && m.isFree() {
-		r.putLoosely(m, l)
+	relation := l.relation
+	if relation == "with" && l.to != nil && l.to != m {
+		relation = r.ownRelation(m, l.to)
+	}
+	if relation != "with" && relation != "" && l.to != m && m.isFree() {
+		put := *l
+		put.relation = relation
+		r.putLoosely(m, &put)
+		m.own = l.relation == "with"
 		m.held = l.held && !r.joined
 		m.loose = !m.held
 		if n := r.countOf(l.subjects); r.each && m.count*n <= maxCount {
@@ -396,12 +492,16 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 		return
 	}
 	m.landmark = true
+	noun := m.noun
+	if l.region != "" {
+		noun = l.region + " of " + noun
+	}
 	for _, one := range l.subjects {
-		one.relate(l.relation, m, m.noun)
+		one.relate(l.relation, m, noun)
 	}
 	if len(l.subjects) == 0 {
 		if !l.lost {
-			r.front = &link{relation: l.relation, to: m, toNoun: m.noun, each: l.each}
+			r.front = &link{relation: l.relation, to: m, toNoun: noun, each: l.each, either: l.either}
 		}
 		return
 	}

@@ -92,11 +92,12 @@ The first place that your words name is the scene's; other outdoor places join t
 	b.WriteString(
 		"\n## Relations\n\n| relation | words before the landmark | words behind it | words without one |\n|---|---|---|---|\n",
 	)
-	names := slices.Concat(keysOf(v.Relations), keysOf(v.Inverse))
+	names := slices.Concat(keysOf(v.Relations), keysOf(v.Inverse), keysOf(v.Verbs), keysOf(v.Bearing))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, strings.Join(v.Relations[name], ", "),
-			strings.Join(v.Inverse[name], ", "),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name,
+			strings.Join(slices.Concat(v.Relations[name], v.Verbs[name]), ", "),
+			strings.Join(slices.Concat(v.Inverse[name], v.Bearing[name]), ", "),
 			strings.Join(v.Within[name], ", "))
 	}
 	b.WriteString("\nArrangements, with \"of\": " + listed(v.Arrangements) + ".\n")

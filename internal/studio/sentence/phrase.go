@@ -109,7 +109,8 @@ func (b *phraseReader) step() bool {
 	if s, ok := senseOf(list, isArrangement); ok && b.wordAt(b.at+n) == "of" && len(b.nouns) == 0 {
 		return b.takeArrangement(s, n)
 	}
-	if b.begun && n <= 1 && len(b.nouns) == 0 && slices.Contains(quantifiers, word) && b.nounFollows(b.at+1) &&
+	if (b.begun || word == "opposite" || word == "opposing") && n <= 1 && len(b.nouns) == 0 &&
+		slices.Contains(quantifiers, word) && !b.isFunction(b.at+1) && b.nounFollows(b.at+1) &&
 		word != "of" {
 		return b.take(1)
 	}
@@ -119,6 +120,13 @@ func (b *phraseReader) step() bool {
 	}
 	if (word == "and" || word == "or") && b.skipBetween(b.at+1) {
 		return true
+	}
+	if isParticiple(word) && len(b.nouns) > 0 && !hasNoun(list) && isParticiple(b.wordAt(b.at+1)) &&
+		isWordAs(word, meaning.Noun) {
+		return b.takeNoun(nounAt{words: word}, 1) // "a wall hanging woven of silk"
+	}
+	if one, ok := pieces[word]; ok && len(b.nouns) > 0 && b.wordAt(b.at+1) != "of" && !b.isFunction(b.at+1) {
+		return b.takeNoun(nounAt{words: word, plural: one != word}, 1) // "boat parts"
 	}
 	switch {
 	case hasSense(list, isPlain) && !hasSense(list, isThing, isSetting, isSurface, isMaterial, isSize):
@@ -282,7 +290,7 @@ func (b *phraseReader) takeKnown(list []sense, n int, plural bool) bool {
 	if s, ok := senseOf(list, isFeature); ok && follows && !plural && !hasNoun(list) {
 		return b.takeFeature(s, n)
 	}
-	if s, ok := senseOf(list, isMaterial, isSize); ok && !possessive && (follows || !hasNoun(list)) {
+	if s, ok := senseOf(list, isMaterial, isSize); ok && !possessive && (follows && !plural || !hasNoun(list)) {
 		if len(b.nouns) > 0 && !follows && (s.class == isSize || isColour(s.name) || !isWordAs(words, meaning.Noun)) {
 			return false
 		}
@@ -306,7 +314,21 @@ func (b *phraseReader) takeKnown(list []sense, n int, plural bool) bool {
 	return b.takeNoun(nounAt{words, list, plural, possessive}, n)
 }
 
+func isPlant(r *reader, list []sense) bool {
+	s, ok := senseOf(list, isThing)
+	return !ok || r.Things[s.name].Stands == asPlant
+}
+
+// pieces are nouns that may only stand for a part or a form of a thing.
+var pieces = map[string]string{"part": "part", "parts": "part", "piece": "piece", "pieces": "piece", "line": "line",
+	"lines": "line", "bits": "bit"}
+
 func (b *phraseReader) takeNoun(one nounAt, n int) bool {
+	if first, _ := b.findSenses(b.wordAt(b.at)); n > 1 && b.material == "" && !isPlant(b.reader, one.list) {
+		if s, ok := senseOf(first, isMaterial); ok {
+			b.material = s.name // "iron bars" is an entry
+		}
+	}
 	b.nouns = append(b.nouns, one)
 	b.take(n)
 	b.end, b.ended = b.at, len(b.kept)
@@ -364,7 +386,7 @@ func (b *phraseReader) takeStranger(word string) bool {
 		return b.take(1)
 	case adverb && follows && len(b.nouns) == 0:
 		return b.take(1)
-	case follows && (adjective || isParticiple(word)):
+	case follows && (adjective || isParticiple(word) || isLikeness(word)):
 		if len(b.nouns) > 0 && !adjective {
 			return false
 		}
@@ -374,6 +396,12 @@ func (b *phraseReader) takeStranger(word string) bool {
 		return b.takeNoun(nounAt{words: word, plural: noun != word}, 1)
 	}
 	return false
+}
+
+// isLikeness reports whether a word compares: "dome-like".
+func isLikeness(word string) bool {
+	_, end, ok := strings.Cut(word, "-")
+	return ok && slices.Contains([]string{"like", "shaped", "sized", "style", "esque"}, end)
 }
 
 // isVerbHere reports whether the word at the position, which stands behind a noun, is a verb.
@@ -469,6 +497,10 @@ func (b *phraseReader) finish() bool {
 		return false
 	}
 	b.words = strings.Join(b.kept[:b.ended], " ")
+	if k := len(b.strange); k > 0 && strings.HasSuffix(b.strange[k-1], "ing") &&
+		strings.HasSuffix(b.words, b.strange[k-1]+" "+b.noun) {
+		b.noun = b.strange[k-1] + " " + b.noun // "the launching point"
+	}
 	if b.noun = part + b.noun; b.shown != "" {
 		b.assumed = append(b.assumed, fmt.Sprintf("%q is shown as %s", b.words, b.shown))
 	}

@@ -49,6 +49,7 @@ type mention struct {
 	to, and  *mention // landmarks of the relation
 	toNoun   string   // of the landmark, if it is a part of one
 	loose    bool     // the relation is that of the things before it
+	own      bool     // the relation follows only from "with"
 	owner    *mention // the building of a surface
 	assumed  []string
 	plural   bool
@@ -56,6 +57,7 @@ type mention struct {
 	landmark bool // others stand in relation to it
 	left     bool // left out, as the words say
 	exact    bool // the words give the number
+	bare     bool // a plural without an article or a number
 	held     bool // it is in or on the thing before it: "a trough of water"
 	from     int  // index of the text
 }
@@ -68,9 +70,12 @@ func (m *mention) assume(format string, args ...any) {
 func (m *mention) relate(relation string, to *mention, noun string) {
 	switch {
 	case m == to:
-	case m.relation == "" || m.loose && (to == nil || to.name != "floor") ||
+	case m.relation == "" || m.loose && (to == nil || to.name != "floor" || m.own) ||
 		m.to == nil && m.toNoun == "" && to != nil && m.relation != inRowsOf:
-		m.relation, m.to, m.toNoun, m.loose = relation, to, noun, false
+		if m.relation == "" || to == nil || to.class != isSetting || m.to != nil || !isRegional(m.relation) {
+			m.relation = fitRelation(relation, m, to)
+		}
+		m.to, m.toNoun, m.loose, m.own = to, noun, false, false
 	default:
 		m.assume("of two places the first counts, not %s", strings.TrimSpace(relation+" "+noun))
 		return
@@ -80,6 +85,40 @@ func (m *mention) relate(relation string, to *mention, noun string) {
 		m.loose = to.class == isSurface && to.name == "floor" // says little
 	}
 }
+
+// fitRelation returns the relation that words mean for a landmark: what is strewn across a room is in it.
+func fitRelation(relation string, m, to *mention) string {
+	switch {
+	case relation == "at the foot of" && to != nil && (to.name == "bed" || to.name == "bunk"):
+		return "at the end of"
+	case relation == "at the foot of":
+		return "beside"
+	case to == nil:
+	case to.class == isSurface && to.name == "floor" && slices.Contains([]string{"in", "around", "along"}, relation):
+		return "on"
+	case relation == "in" && to.class == isSetting && slices.Contains(open, to.name):
+		return "on"
+	case relation == "in" && (to.name == "shelf" || to.name == "bookcase"):
+		return "on"
+	case to.class == isSetting && relation == "on" && slices.Contains(enclosed, to.name):
+		return "in"
+	case m.class == isSurface && (m.name == "roof" || m.name == "ceiling") && relation == "on" && to.class == isThing:
+		return "above" // "a roof covers the benches"
+	}
+	return relation
+}
+
+// open are places on which things are.
+var open = []string{"island", "hillside", "cliffs", "beach", "quay"}
+
+func isRegional(relation string) bool {
+	return relation == inMiddle || strings.HasPrefix(relation, "at the ") || relation == "in the corner of" ||
+		relation == "on both sides of" || relation == "at each end of"
+}
+
+// enclosed are places with walls: words that lead to "on" mean their inside.
+var enclosed = []string{"room", "hall", "throne_room", "corridor", "cellar", "cell", "dungeon", "crypt", "cave", "mine",
+	"library", "study", "bedroom", "barracks", "kitchen", "taproom", "armory", "sanctuary", "courtyard", "garden", "wood"}
 
 // paint gives a thing a material, unless it has a better one. The colour of a place is not shown.
 func (m *mention) paint(material string) {
@@ -121,6 +160,11 @@ type clause struct {
 	listed  bool       // "and" or a comma stood before the last noun phrase
 	last    *mention   // the last noun phrase, if it is understood
 	strange bool       // the last noun phrase is not understood
+	inside  bool       // it belongs to the relation of another phrase
+	subject *mention   // the thing before the verb
+	opener  *mention   // the thing before the first verb
+	began   int        // mentions before this sentence
+	fronted bool       // it begins with "surrounded by" and its like
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
 	after   bool       // nothing stands behind the last noun phrase
 	joined  bool       // "and" or a comma stands before
@@ -137,6 +181,7 @@ type clause struct {
 	none    bool   // the next thing is left out
 	made    string // material of the next thing
 	also    *mention
+	regions map[*mention]string // nouns of regions: "the centre of the room"
 }
 
 // link is a relation whose other side is not read yet, or that holds for a list.
@@ -145,10 +190,13 @@ type link struct {
 	subjects []*mention
 	to       *mention
 	toNoun   string
-	inverse  bool // the things of the list follow, the landmark came before
-	held     bool // "of"
-	each     bool // as many at each side or end
-	lost     bool // its subject is not understood
+	inverse  bool   // the things of the list follow, the landmark came before
+	held     bool   // "of"
+	each     bool   // as many at each side or end
+	either   bool   // the same of one thing
+	region   string // of the landmark: its side
+	outer    *link  // of the container whose contents this link has
+	lost     bool   // its subject is not understood
 	verb     bool
 }
 
@@ -160,12 +208,70 @@ func (r *reader) readText(text string, index int) {
 		r.readNext()
 	}
 	r.endSentence()
+	r.nameSilent(index)
+}
+
+// nameSilent notes the nouns that neither a thing nor the words that are not understood have: no noun is silent.
+func (r *reader) nameSilent(text int) {
+	said := map[string]bool{}
+	add := func(words string) {
+		for _, w := range strings.FieldsFunc(words, func(c rune) bool { return strings.ContainsRune(` ,"`, c) }) {
+			said[w] = true
+		}
+	}
+	for _, m := range r.mentions {
+		if m.from == text {
+			add(m.words)
+			add(m.noun)
+			add(m.toNoun)
+			add(strings.Join(m.assumed, " "))
+		}
+	}
+	for _, words := range r.unknown {
+		add(words)
+	}
+	for i, t := range r.tokens {
+		list, _ := r.findSenses(t.text)
+		switch {
+		case said[t.text], isMark(t.text), t.written != "" && said[strings.Fields(t.written)[0]]:
+		case hasNoun(list) && !hasSense(list, isPlain, isRelation, isInverse, isMaterial, isSize, isArrangement, isLight),
+			isWordAs(t.text, meaning.Noun) && r.isNounAt(i, list) && !r.isWithinEntry(i):
+			r.addUnknown(t.text)
+		}
+	}
+}
+
+// isNounAt reports whether a word can only be a noun: no other part of speech, or one behind an article.
+func (r *reader) isNounAt(at int, list []sense) bool {
+	word, before := r.wordAt(at), r.wordAt(at-1)
+	if meaning.IsFunctionWord(word) {
+		return false
+	}
+	if slices.Contains([]string{"a", "an", "the", "its", "their"}, before) && !r.nounFollows(at+1) {
+		return !isWordAs(word, meaning.Adjective) && !isWordAs(word, meaning.Adverb)
+	}
+	return list == nil && !isWordAs(word, meaning.Verb) && !isWordAs(word, meaning.Adjective) &&
+		!isWordAs(word, meaning.Adverb)
+}
+
+// isWithinEntry reports whether a word belongs to an entry of several words, such as "at the foot of".
+func (r *reader) isWithinEntry(at int) bool {
+	if _, ok := regions[strings.TrimSuffix(r.wordAt(at), "s")]; ok || units[r.wordAt(at)] > 0 ||
+		slices.Contains(paces, r.wordAt(at)) {
+		return true
+	}
+	for from := max(at-r.longest, 0); from < at; from++ {
+		if _, n, _ := r.match(from); from+n > at {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) endSentence() {
 	r.endLink()
 	r.topic = cmp.Or(r.firstOf(r.group), r.topic)
-	r.clause = clause{}
+	r.clause = clause{began: len(r.mentions)}
 }
 
 // readNext reads the words at the present position.
@@ -177,9 +283,13 @@ func (r *reader) readNext() {
 		return
 	}
 	list, n, _ := r.match(r.at)
+	r.endFronted(word)
+	if r.skipDistance(list, n) {
+		return
+	}
 	switch {
 	case r.readReference(word), r.readOf(word):
-	case n > 0 && r.readConnection(list, n):
+	case r.readConnection(list, n):
 	case r.readPredicate(list, n):
 	case r.copula && n == 0 && r.link == nil && isWordAs(word, meaning.Adjective) && !r.nounFollows(r.at+1):
 		r.addUnknown(word)
@@ -198,6 +308,37 @@ func (r *reader) readNext() {
 	default:
 		r.readStranger(word)
 	}
+}
+
+// paces are lengths that give a distance rather than a size.
+var paces = []string{"steps", "paces", "inches", "miles", "minutes"}
+
+// skipDistance skips a distance: "it extends forty feet into the sea". Things that are a distance from a landmark are
+// beside it.
+func (r *reader) skipDistance(list []sense, n int) bool {
+	at := r.at
+	if r.wordAt(at) == "a" && n == 1 {
+		at++
+		list, n, _ = r.match(at)
+	}
+	unit := r.wordAt(at + n)
+	if !hasSense(list, isNumber, isVague) || units[unit] == 0 && !slices.Contains(paces, unit) {
+		return false
+	}
+	at += n + 1
+	if r.wordAt(at) == "of" || r.nounFollows(at) {
+		return false
+	}
+	if slices.Contains(dimensions, r.wordAt(at)) || r.wordAt(at) == "away" {
+		at++
+	}
+	if r.wordAt(at) == "from" {
+		r.tokens[at].text = "near"
+	} else if units[unit] == 0 {
+		return false // "two steps"
+	}
+	r.at = at
+	return true
 }
 
 func (r *reader) readMark(mark string) {
@@ -237,15 +378,25 @@ func (r *reader) endForward() {
 	}
 }
 
+// seeming are words between "what" and a noun phrase: "beside what appears to be a well".
+var seeming = []string{"is", "was", "are", "were", "looks", "look", "looked", "appears", "appear", "appeared", "seems",
+	"seem", "seemed", "like", "to", "be", "once", "used", "formerly", "could", "might", "must", "may", "have", "been",
+	"only", "probably"}
+
 // pronouns refer to the thing that was named before.
 var pronouns = []string{"it", "them", "which", "him", "her", "they", "he", "she", "itself", "themselves"}
 
 // readReference reads a pronoun: the landmark of a relation, or the subject of a clause.
 func (r *reader) readReference(word string) bool {
+	pointing := r.link != nil && slices.Contains([]string{"that", "this", "these", "those"}, word) &&
+		(r.isVerbAhead(r.at+1) || isMark(r.wordAt(r.at+1)))
 	switch {
+	case r.link != nil && word == "what":
+		for r.at++; slices.Contains(seeming, r.wordAt(r.at)); r.at++ {
+		}
 	case r.link != nil && r.wordAt(r.at+1) == "of" && slices.Contains(pronouns, r.wordAt(r.at+2)):
 		r.at += 2 // "one of them"
-	case r.link != nil && !r.link.inverse && slices.Contains(pronouns, word):
+	case r.link != nil && !r.link.inverse && (slices.Contains(pronouns, word) || pointing):
 		l := r.link
 		r.link, r.after = nil, false
 		if len(l.subjects) > 1 && word == "it" {
@@ -255,7 +406,13 @@ func (r *reader) readReference(word string) bool {
 			r.main, r.comma = r.group, false
 			l.subjects, r.group, r.segment, r.verb, r.turned = nil, nil, 0, false, false
 		}
-		if to := r.antecedentOf(word, l.subjects); to != nil {
+		to := r.antecedentOf(word, l.subjects)
+		for _, m := range l.subjects {
+			if to == nil && m.to == nil && m.toNoun == "" {
+				m.relation = l.relation
+			}
+		}
+		if to != nil {
 			if len(l.subjects) == 0 {
 				l.to, l.toNoun, r.front = to, to.noun, l
 			}
@@ -300,6 +457,18 @@ func (r *reader) firstOf(list []*mention) *mention {
 // antecedentOf returns the thing that a pronoun means: the last one that is not its own subject.
 // "It" is one thing rather than several, "them" several.
 func (r *reader) antecedentOf(word string, subjects []*mention) (found *mention) {
+	fits := func(m *mention) bool {
+		return m != nil && !m.left && m.from == r.text && !slices.Contains(subjects, m) && (word == "it") == (m.count == 1)
+	}
+	if len(subjects) > 0 && (subjects[0].own || subjects[0].loose) && fits(subjects[0].to) {
+		return subjects[0].to // "a table with a lamp on it"
+	}
+	if word != "which" && fits(r.opener) && r.opener.class == isThing {
+		return r.opener
+	}
+	if r.last != nil && r.last.class == isSetting && !isVagueRoom(r.last) && fits(r.last) {
+		return r.last
+	}
 	for _, m := range slices.Backward(r.mentions) {
 		if m.class != isThing || m.left || m.from != r.text || slices.Contains(subjects, m) {
 			continue
@@ -310,6 +479,9 @@ func (r *reader) antecedentOf(word string, subjects []*mention) (found *mention)
 	}
 	return found
 }
+
+// isVagueRoom reports whether a place is only the frame of the things in it.
+func isVagueRoom(m *mention) bool { return m.name == "room" || m.name == "plain" }
 
 // readOf reads "of" behind a noun: the material of a thing, what it holds or shows, or its owner.
 func (r *reader) readOf(word string) bool {
@@ -338,11 +510,16 @@ func (r *reader) readOf(word string) bool {
 	case slices.Contains(pictured, r.last.name):
 		r.away, r.once = true, true
 	case slices.Contains(holding, r.last.name) || slices.Contains(bearing, r.last.name):
+		outer := r.link
+		if outer != nil && outer.held {
+			outer = outer.outer
+		}
 		r.link = &link{relation: "in", inverse: true, to: r.last, toNoun: r.last.noun, held: true,
 			subjects: []*mention{r.last}}
 		if slices.Contains(bearing, r.last.name) {
 			r.link.relation = "on"
 		}
+		r.link.outer = outer
 		r.after = false
 		r.at++
 		return true
@@ -363,7 +540,7 @@ func (r *reader) parseMaterial(at int) (material string, next int) {
 			s, n, ok = sense{name: r.isMaterial(meaning.Lemma(word, meaning.Noun))}, 1, true
 		}
 		switch {
-		case ok && !r.nounFollows(at+n):
+		case ok && (r.wordAt(at+n) == "," || !r.nounFollows(at+n)):
 			at += n
 			if r.wordAt(at) == "and" || r.wordAt(at) == "," && r.wordAt(at+1) == "and" {
 				if other, k := r.parseMaterial(at + 1); other != "" {
@@ -381,11 +558,22 @@ func (r *reader) parseMaterial(at int) (material string, next int) {
 	return "", at
 }
 
+// skipMade notes what a thing is made of if that is no material.
+func (r *reader) skipMade(n int) bool {
+	p, next, ok := r.parsePhrase(r.at + n)
+	if !ok || !r.after {
+		return false
+	}
+	r.addUnknown(r.span(r.at, n) + " " + p.words)
+	r.at = next
+	return true
+}
+
 // readConnection reads words that say how the phrases around them belong together.
 func (r *reader) readConnection(list []sense, n int) bool {
 	word, next := r.wordAt(r.at), r.at+n
 	if s, ok := senseOf(list, isMade); ok {
-		return r.readMade(n) || r.connect(list, n)
+		return r.readMade(n) || r.connect(list, n) || r.skipMade(n)
 	} else if hasNoun(list) && !r.after && s.class != isMade {
 		return false
 	}
@@ -395,6 +583,10 @@ func (r *reader) readConnection(list []sense, n int) bool {
 	case hasSense(list, isWithout):
 		r.endLink()
 		r.none, r.after = true, false
+	case word == "from" && r.wordAt(r.at+1) == "which" && r.last != nil:
+		r.link, r.front = nil, &link{relation: "hanging from", to: r.last, toNoun: r.last.noun}
+		r.group, r.segment, r.verb, r.turned, r.after, r.joined = nil, 0, false, false, false, false
+		next++
 	case hasSense(list, isElsewhere):
 		r.endLink()
 		r.away, r.once = true, true
@@ -415,7 +607,7 @@ func (r *reader) readConnection(list []sense, n int) bool {
 	default:
 		return r.connect(list, n)
 	}
-	r.at = next
+	r.at = max(next, r.at+1)
 	return true
 }
 
@@ -425,6 +617,9 @@ func (r *reader) readJoiner(word string) {
 	}
 	r.endForward()
 	r.after, r.joined, r.copula = false, true, false
+	if k := len(r.group); word == "along" && k > 0 && r.group[k-1].relation != "" {
+		r.front = &link{relation: r.group[k-1].relation, to: r.group[k-1].to, toNoun: r.group[k-1].toNoun}
+	}
 	if word == "but" || word == "while" {
 		r.front, r.segment = nil, len(r.group)
 	}
@@ -438,12 +633,20 @@ func (r *reader) readJoiner(word string) {
 
 // readPredicate reads an adjective behind its noun: "the walls are wooden", "a table, old and wooden".
 func (r *reader) readPredicate(list []sense, n int) bool {
-	if n == 0 || hasNoun(list) && !r.copula || !r.copula && !r.after || len(r.group) == 0 || r.nounFollows(r.at+n) {
+	if n == 0 || hasNoun(list) && !r.copula || !r.copula && !r.after || len(r.group) == 0 {
+		return false
+	}
+	if _, next := r.parseMaterial(r.at); r.nounFollows(r.at+n) && !(r.copula && (isMark(r.wordAt(next)) || r.wordAt(next) == "and")) {
 		return false
 	}
 	s, ok := senseOf(list, isMaterial, isSize)
 	if !ok {
 		return false
+	}
+	if s.class == isMaterial {
+		if name, next := r.parseMaterial(r.at); name != "" {
+			s.name, n = name, next-r.at
+		}
 	}
 	for _, m := range r.group {
 		if s.class == isMaterial {
@@ -473,21 +676,38 @@ func (r *reader) readVerb(word string) {
 	listed := r.link != nil && r.link.inverse && r.listed
 	r.endLink()
 	switch {
-	case r.strange && r.after && r.segment == len(r.group):
+	case r.strange && !r.inside && r.after && r.segment == len(r.group):
 		r.group, r.segment, r.turned = nil, 0, false
 	case !isParticiple(word):
 		r.closeList(listed)
-		r.reduced = nil
+		r.reduced, r.subject = nil, cmp.Or(r.firstOf(r.group), r.subject)
+		r.opener = cmp.Or(r.opener, r.subject)
 	case r.after && !r.copula:
 		r.reduced = r.last
 	}
-	r.strange = r.strange && r.after
+	r.strange, r.inside = r.strange && !r.inside && r.after, false
 	r.copula = r.copula || slices.Contains(copulas, word)
 	r.verb, r.after, r.joined = true, false, false
 	if r.front != nil {
 		r.front.verb = true
 	}
 	r.at++
+}
+
+// endFronted gives the things of "surrounded by trees, the cottage has a porch" their landmark.
+func (r *reader) endFronted(word string) {
+	m := r.last
+	if !r.fronted || m == nil || !r.after || !isFinite(word) {
+		return
+	}
+	for _, one := range r.mentions[r.began:] {
+		if one != m && one.to == nil && one.relation != "" {
+			one.to, one.toNoun = m, m.noun
+			one.relation, m.landmark = fitRelation(one.relation, one, m), true
+		}
+	}
+	m.relation, m.to, m.toNoun, m.loose = "", nil, "", false
+	r.fronted, r.front, r.link, r.group, r.segment = false, nil, nil, []*mention{m}, 0
 }
 
 // closeList takes the things behind the last comma out of a list that a verb shows to be complete: "on the table are
@@ -528,6 +748,7 @@ func (r *reader) readPlain(list []sense, n int) {
 			return
 		}
 		r.after = r.after && slices.Contains(fillers, words)
+	case slices.Contains(determiners, words):
 	default:
 		r.addUnknown(words)
 	}

@@ -10,7 +10,7 @@ import (
 
 // connect reads a relation.
 func (r *reader) connect(list []sense, n int) bool {
-	s, ok := senseOf(list, isRelation, isInverse, isWithin)
+	s, n, ok := r.findRelation(list, n)
 	if !ok {
 		return false
 	}
@@ -22,8 +22,14 @@ func (r *reader) connect(list []sense, n int) bool {
 		}
 		n = 1
 	}
-	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(r.wordAt(r.at-1)) && r.verb {
-		s = sense{class: isInverse, name: "with"} // "lit by lanterns"
+	before := r.wordAt(r.at - 1)
+	if isWordAs(before, meaning.Adverb) {
+		before = r.wordAt(r.at - 2)
+	}
+	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(before) && r.verb {
+		if s = (sense{class: isInverse, name: "by"}); !slices.Contains(building, before) {
+			s.name = "on" // "shuttered by planks"
+		}
 	}
 	next := r.at + n
 	if s.class == isRelation && r.readTime(next) {
@@ -36,13 +42,22 @@ func (r *reader) connect(list []sense, n int) bool {
 		r.at = next
 		return true
 	}
-	l := &link{relation: s.name}
+	if r.wordAt(r.at) == "into" && r.after && r.last != nil && slices.Contains(openings, r.last.name) {
+		s.name = "leading to" // "the door into the cottage"
+	}
+	l := &link{relation: s.name, region: s.region}
 	first := r.wordAt(r.at)
 	isVerb := r.after && isFinite(first)
 	if r.verb = r.verb || isVerb; isVerb {
 		r.closeList(false)
 	}
 	within := s.class == isWithin || !r.landmarkFollows(next)
+	if isVerb && len(r.group) > 0 && !r.turned {
+		r.last = r.group[len(r.group)-1] // not the landmark before the verb
+		for _, m := range r.group {
+			m.loose = m.loose || !within && m.relation != "" // "a window in the wall overlooks the sea"
+		}
+	}
 	r.after = r.after && !isVerb
 	if within && !slices.Contains(adverbs, first) && s.class != isWithin {
 		r.after, r.joined, r.at = false, false, next
@@ -59,7 +74,14 @@ func (r *reader) connect(list []sense, n int) bool {
 		}
 		for _, m := range l.subjects {
 			if m.class != isSetting {
-				m.relate(s.name, nil, "")
+				owner := m.to
+				m.relate(s.name, nil, s.region)
+				if owner != nil && m.to == nil && isRegional(s.name) && owner.class == isThing &&
+					!r.isBuilding(owner) {
+					m.to, m.toNoun = owner, owner.noun // "a bed with a chest at its foot"
+					m.relation = fitRelation(m.relation, m, owner)
+				}
+				m.loose = m.loose || slices.Contains(adverbs, first) && m.to == nil
 			}
 		}
 	} else {
@@ -69,12 +91,37 @@ func (r *reader) connect(list []sense, n int) bool {
 	return true
 }
 
+// findRelation returns the relation at the present position, and the number of its words.
+func (r *reader) findRelation(list []sense, n int) (sense, int, bool) {
+	s, ok := senseOf(list, isRelation, isInverse, isWithin)
+	if region, k := r.matchRegion(r.at); k > n {
+		return region, k, true
+	}
+	if !r.after && !r.copula && !r.comma && r.last != nil {
+		return s, n, ok
+	}
+	if with, k := r.matchWith(r.at); k > n {
+		return with, k, true
+	}
+	if k := r.matchLead(r.at); k > n {
+		return sense{class: isRelation, name: "leading to"}, k, true
+	}
+	if verb, found := r.matchVerb(r.at); found && !ok && r.after {
+		return verb, 1, true
+	}
+	return s, n, ok
+}
+
+// openings are things that lead somewhere.
+var openings = []string{"door", "hidden_door", "arch", "gate", "trapdoor", "portal", "stair", "spiral_stair", "ladder",
+	"bridge", "window", "hole", "cave_mouth"}
+
 // multiply counts the things at each side or end of a landmark.
 func (r *reader) multiply(l *link, words string) {
 	if l.relation != "on both sides of" && l.relation != "at each end of" {
 		return
 	}
-	l.each = strings.Contains(words, "each") || strings.Contains(words, "either")
+	l.each, l.either = strings.Contains(words, "each"), strings.Contains(words, "either")
 	if r.wordAt(r.at-1) == "one" {
 		return // "two beds, one on each side"
 	}
@@ -104,7 +151,7 @@ var prepositions = []string{"near", "down", "by", "under", "over", "inside", "ou
 
 // landmarkFollows reports whether a noun phrase or a pronoun stands at a position.
 func (r *reader) landmarkFollows(at int) bool {
-	if slices.Contains(pronouns, r.wordAt(at)) {
+	if slices.Contains(pronouns, r.wordAt(at)) || r.wordAt(at) == "what" {
 		return true
 	}
 	if r.isVerbAhead(at) {
@@ -140,6 +187,14 @@ func (r *reader) readTime(next int) bool {
 // subjects returns the things that a relation is about.
 func (r *reader) subjects(next int, within bool) []*mention {
 	start := len(r.group) == 0 && r.last == nil
+	if m := cmp.Or(r.subject, r.firstOf(r.group)); r.comma && !r.after && m != nil && len(r.group) == 1 && r.link == nil &&
+		strings.HasSuffix(r.wordAt(r.at), "ing") && m.class != isSetting {
+		return []*mention{m} // "a statue in the square, facing the hall"
+	}
+	if placed := r.placedOn(r.last); r.wordAt(r.at-1) == "and" && placed != nil && !r.comma && r.subject != nil &&
+		!r.opensClause(next, within) {
+		return []*mention{placed} // "it flows beside the road and under the bridge"
+	}
 	within = within && (r.isVerbAhead(next) || r.wordAt(next) == "there") || within && !r.landmarkFollows(next)
 	if start || r.joined && r.opensClause(next, within) || r.turned && r.verb && len(r.group) == 0 {
 		r.group, r.segment, r.verb, r.turned = nil, 0, false, false
@@ -154,6 +209,13 @@ func (r *reader) subjects(next int, within bool) []*mention {
 		return out
 	}
 	group := free(r.group)
+	if r.after && r.last != nil && slices.Contains(pronouns, r.wordAt(next)) && !slices.Contains(r.group, r.last) &&
+		len(r.group) <= 1 && r.last.class != isSurface {
+		return r.joinedWith(r.last) // "a field surrounding it"
+	}
+	if r.after && r.last != nil && r.last.own && !within && !r.isFrame(next) {
+		return r.joinedWith(r.last)
+	}
 	if r.reduced != nil && r.reduced.isFree() && !r.after {
 		return r.joinedWith(r.reduced)
 	}
@@ -180,6 +242,22 @@ func (r *reader) subjects(next int, within bool) []*mention {
 	return r.group
 }
 
+// isFrame reports whether the noun phrase at a position names the room, its walls or its ceiling.
+func (r *reader) isFrame(at int) bool {
+	p, _, ok := r.parsePhrase(at)
+	return ok && !p.owned && (p.class == isSurface && p.name != "floor" || p.class == isSetting)
+}
+
+// placedOn returns the last thing that stands in relation to a landmark.
+func (r *reader) placedOn(landmark *mention) *mention {
+	for _, m := range slices.Backward(r.mentions) {
+		if landmark != nil && m.to == landmark && m.from == r.text {
+			return m
+		}
+	}
+	return nil
+}
+
 // placedAt returns the last thing that stands in relation to a place and may stand closer to another thing.
 func (r *reader) placedAt(place *mention) *mention {
 	for _, m := range slices.Backward(r.mentions) {
@@ -194,8 +272,19 @@ func (r *reader) placedAt(place *mention) *mention {
 func (r *reader) joinedWith(m *mention) []*mention {
 	at := slices.Index(r.run, m)
 	out := []*mention{m}
-	for ; at > 0 && r.run[at-1].isFree() && !r.run[at-1].landmark; at-- {
+	alone := isParticiple(r.wordAt(r.at)) && m.exact // "a table and a lantern hanging from a pole"
+	for ; !alone && at > 0 && r.run[at-1].isFree() && !r.run[at-1].landmark; at-- {
 		out = append(out, r.run[at-1])
+	}
+	if k := slices.Index(r.group, m); m.bare && k > 0 { // "swords, axes and bows in a chest"
+		for _, one := range slices.Backward(r.group[:k]) {
+			if !one.bare || !one.isFree() || one.landmark {
+				break
+			}
+			if !slices.Contains(out, one) {
+				out = append(out, one)
+			}
+		}
 	}
 	return out
 }
@@ -206,6 +295,9 @@ func (r *reader) opensClause(at int, within bool) bool {
 	for first := true; ; first = false {
 		if !within || !first {
 			_, next, ok := r.parsePhrase(at)
+			if word := r.wordAt(at); !ok && word != "which" && slices.Contains(pronouns, word) {
+				next, ok = at+1, true
+			}
 			if !ok {
 				return false
 			}
@@ -230,18 +322,30 @@ func (r *reader) opensClause(at int, within bool) bool {
 func (r *reader) readInverse(s sense) {
 	subjects := r.group
 	finite := isFinite(r.wordAt(r.at)) && !r.verb && len(subjects) > 0
-	if r.after && r.last != nil && !finite || len(subjects) == 0 {
+	close := r.after || r.each && !r.verb || r.comma && isParticiple(r.wordAt(r.at)) && r.last != nil &&
+		r.last.class == isThing && !r.last.landmark
+	if close && r.last != nil && !finite || len(subjects) == 0 {
 		subjects = nil
 		if r.last != nil {
 			subjects = []*mention{r.last}
 		}
-		if placed := r.placedAt(r.last); placed != nil && r.last.class == isSetting {
+		if placed := r.placedAt(r.last); placed != nil && r.last.class == isSetting && isVagueRoom(r.last) {
 			subjects = []*mention{placed}
 		}
 	}
-	r.verb = r.verb || !r.after
+	r.verb = r.verb || !close
 	r.after, r.joined, r.owner = false, false, nil
-	if s.name == "with" && len(subjects) > 0 && (subjects[0].class == isSetting ||
+	if s.name == "by" {
+		r.link = &link{relation: "with", inverse: true}
+		return
+	}
+	if f := r.front; f != nil && isRegional(f.relation) && len(subjects) == 1 && f.to == subjects[0] && s.name == "in" {
+		s.name = f.relation // "the centre of the room is filled with"
+	}
+	if region := r.regionOf(subjects); region != "" && (s.name == "with" || s.name == "in" || s.name == "on") {
+		s.name = region
+	}
+	if s.name == "with" && len(subjects) > 0 && (subjects[0].class == isSetting || subjects[0].class == isThing &&
 		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
 		s.name = "in"
 	}
@@ -252,23 +356,88 @@ func (r *reader) readInverse(s sense) {
 	if len(subjects) > 0 && r.isBuilding(subjects[0]) {
 		r.owner = subjects[0]
 	}
+	if word := r.wordAt(r.at); (word == "along" || word == "together") && len(r.group) > 0 {
+		if m := r.group[len(r.group)-1]; m.relation != "" {
+			r.link = &link{relation: m.relation, to: m.to, toNoun: m.toNoun, inverse: true, subjects: subjects}
+			return
+		}
+	}
 	if s.name == "with" {
-		r.link = &link{relation: s.name, inverse: true}
+		if l := r.link; l != nil && l.inverse && l.relation != "with" {
+			return // "belongings such as clothes"
+		}
+		r.link = &link{relation: s.name, inverse: true, subjects: subjects}
+		if len(subjects) > 0 {
+			r.link.to, r.link.toNoun = subjects[0], subjects[0].noun
+		}
 		return
 	}
 	l := &link{relation: s.name, inverse: true, verb: true}
+	if len(subjects) == 0 && len(r.mentions) == r.began {
+		r.fronted = true
+	}
 	if len(subjects) > 0 {
 		l.to, l.toNoun = subjects[0], subjects[0].noun
 		l.subjects = subjects
 		switch {
-		case s.name == "on" && slices.Contains(holding, subjects[0].name):
+		case s.name == "on" && slices.Contains(holding, subjects[0].name) &&
+			!slices.Contains(finishes, strings.TrimSuffix(r.wordAt(r.at), "d")+"d") &&
+			!slices.Contains([]string{"decorated", "adorned", "studded", "encrusted"}, r.wordAt(r.at)):
 			l.relation = "in"
-		case s.name == "in" && slices.Contains(holders, subjects[0].name):
+		case s.name == "in" && (slices.Contains(holders, subjects[0].name) || slices.Contains(bearing, subjects[0].name)):
 			l.relation = "on"
 		}
 	}
 	r.link = l
 }
+
+// regionOf returns the relation of things in the region of a landmark: "the front of the store has a table".
+func (r *reader) regionOf(subjects []*mention) string {
+	if len(subjects) == 0 {
+		return ""
+	}
+	region, _, ok := strings.Cut(cmp.Or(r.regions[subjects[0]], subjects[0].noun), " of ")
+	if !ok || subjects[0].class != isSetting && subjects[0].class != isThing {
+		return ""
+	}
+	return regions[region][0]
+}
+
+// ownRelation returns the relation of what a thing has, such as a table with a lamp or a chest with clothes.
+func (r *reader) ownRelation(m, owner *mention) string {
+	small := slices.Contains([]string{onTable, asPlant, onWall, isFlat}, r.Things[m.name].Stands) ||
+		slices.Contains(light, m.name)
+	switch {
+	case m.class == isSurface && m.name == "trim":
+		return "on"
+	case m.class != isThing:
+		return ""
+	case owner.class == isSetting:
+		return "in"
+	case owner.class != isThing:
+		return ""
+	case slices.Contains(holding, owner.name):
+		return "in"
+	case r.isBuilding(owner) && small && r.Things[m.name].Stands != onWall:
+		return "in"
+	case r.isBuilding(m):
+		return ""
+	case small, slices.Contains(bases, owner.name) && !slices.Contains(furniture, m.name):
+		return "on"
+	}
+	return "beside"
+}
+
+// light are things of a size that other things carry, although they may stand on the floor.
+var light = []string{"lamp", "candelabra", "pot", "basket", "rock", "bars", "cannon", "sack", "block", "crystal", "globe",
+	"machine", "moss", "patch"}
+
+// bases are things that others stand on, and furniture is what stands beside them.
+var (
+	bases = []string{"table", "desk", "altar", "counter", "workbench", "pedestal", "cabinet", "shelf", "bookcase", "dais",
+		"stall", "block", "cart", "rug", "hill", "roof"}
+	furniture = []string{"chair", "stool", "bench", "sofa", "bed", "pew", "table", "desk", "rug", "fireplace", "shelf"}
+)
 
 // bearing are things whose contents are on them: "shelves of jars".
 var bearing = []string{"shelf", "bookcase", "plate", "cart"}
@@ -304,7 +473,7 @@ func (r *reader) readMade(n int) bool {
 		return false
 	}
 	subjects := r.group
-	if r.after && !r.verb && r.last != nil {
+	if r.after && !r.copula && r.last != nil {
 		subjects = []*mention{r.last}
 	}
 	if len(subjects) == 0 {

@@ -122,6 +122,18 @@ func TestPhrases(t *testing.T) {
 		{"The kitchen is dark. It has two ovens and no windows.", "kitchen 1; oven 2 in kitchen"},
 		{"a door leading to the kitchen", "door 1 leading to kitchen; arch 1"},
 		{"snow lies between the tents and the river", "patch 1 snow between tents and river; tent 3; riverbank 1"},
+		{"A table is covered wall to wall with maps.", "table 1; painting 3 on table"},
+		{"Ivy adorned the gate.", "vines 1 on gate; gate 1"},
+		{"A statue stands in the square, facing the church.", "statue 1 in square; square 1; church 1"},
+		{"In the far left corner of the room is a chest.", "room 1; chest 1 in the corner of room"},
+		{"A desk with a lamp and two books on it", "desk 1; lamp 1 on desk; book 2 on desk"},
+		{"Tapestries cover the walls, and between them are iron sconces.",
+			"tapestry 3 on walls; wall 1; torch 4 iron between tapestries"},
+		{"The stable is a large wooden building situated behind the barn.", "stable 1 timber behind barn; barn 1"},
+		{"Surrounded by oaks, the cottage has a porch.", "oak 4 around cottage; house 1; porch 1 in cottage"},
+		{"The altar is draped with a cloth, and two candles burn on it.",
+			"altar 1; cloth 1 on altar; candle 2 on altar"},
+		{"A ship lies at anchor. Its two cannons are loaded.", "ship 1 beside anchor; anchor 1; cannon 2 on ship"},
 		{"a path leading to the castle, and a well", "road 1 leading to castle; castle 1; well 1"},
 	} {
 		r, _ := reading(t, row.words)

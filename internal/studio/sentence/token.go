@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 // token is a word or a mark.
 type token struct {
 	text       string
+	written    string // if it is two words there
 	possessive bool
 }
 
@@ -27,20 +29,41 @@ func (v *vocabulary) splitWords(text string) (out []token) {
 		w = strings.ReplaceAll(w, "’", "'")
 		t := token{text: w}
 		if base, ok := strings.CutSuffix(w, "'s"); ok && v.senses[w] == nil {
-			t = token{base, true}
+			t = token{text: base, possessive: true}
 		} else if base, ok := strings.CutSuffix(w, "s'"); ok {
-			t = token{base + "s", true}
+			t = token{text: base + "s", possessive: true}
 		}
-		if list, _ := v.findSenses(t.text); list == nil && strings.Contains(w, "-") && !isParticiple(t.text) &&
+		if list, _ := v.findSenses(t.text); list == nil && strings.Contains(w, "-") && !isParticiple(t.text) && !isLikeness(t.text) &&
 			!isWordAs(t.text, meaning.Noun) {
 			for _, piece := range strings.Split(t.text, "-") {
 				out = append(out, token{text: piece})
 			}
 			continue
 		}
+		if k := len(out) - 1; k >= 0 && !out[k].possessive && v.isCompound(out[k].text, t.text) {
+			t.text, t.written = out[k].text+t.text, out[k].text+" "+t.text
+			out = out[:k]
+		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// isCompound reports whether two nouns are written as one elsewhere: "scare crow".
+func (v *vocabulary) isCompound(first, second string) bool {
+	joined := first + second
+	if len(first) < 3 || len(second) < 4 || isMark(first) {
+		return false
+	}
+	if list, _ := v.findSenses(first + " " + second); list != nil {
+		return false
+	}
+	if list, _ := v.findSenses(second); hasNoun(list) {
+		return false
+	}
+	list, _ := v.findSenses(joined)
+	return hasNoun(list) || list == nil && isWordAs(joined, meaning.Noun) && isWordAs(first, meaning.Noun) &&
+		isWordAs(second, meaning.Noun) && !meaning.IsFunctionWord(first)
 }
 
 func isMark(s string) bool { return len(s) == 1 && strings.Contains(".;:!?,()\n", s) }
@@ -68,7 +91,7 @@ func (r *reader) match(at int) (list []sense, n int, plural bool) {
 func (r *reader) span(from, n int) string {
 	var words []string
 	for _, t := range r.tokens[from : from+n] {
-		words = append(words, t.text)
+		words = append(words, cmp.Or(t.written, t.text))
 	}
 	return strings.Join(words, " ")
 }

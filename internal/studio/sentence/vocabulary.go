@@ -87,6 +87,8 @@ type vocabulary struct {
 	Light        map[string][]string
 	Relations    map[string][]string
 	Inverse      map[string][]string
+	Verbs        map[string][]string
+	Bearing      map[string][]string
 	Within       map[string][]string
 	Elsewhere    []string
 	Without      []string
@@ -98,6 +100,7 @@ type vocabulary struct {
 	parts   map[string]*spec.Part
 	senses  map[string][]sense // by words in lower case
 	longest int                // words of the longest entry
+	verbs   map[string]sense   // relations by the base form of verbs
 }
 
 // class is the role of words in a sentence.
@@ -130,6 +133,8 @@ type sense struct {
 	class class
 	name  string // the key of its entry
 	value float64
+	// region is the noun of the region of the landmark that a relation names: "along the side of".
+	region string
 }
 
 var loadVocabulary = sync.OnceValues(readVocabulary)
@@ -175,7 +180,7 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 func (v *vocabulary) index() {
 	add := func(c class, name string, value float64, words ...string) {
 		for _, w := range words {
-			v.senses[w] = append(v.senses[w], sense{c, name, value})
+			v.senses[w] = append(v.senses[w], sense{class: c, name: name, value: value})
 			v.longest = max(v.longest, strings.Count(w, " ")+1)
 		}
 	}
@@ -200,6 +205,16 @@ func (v *vocabulary) index() {
 	lists(isInverse, v.Inverse)
 	lists(isWithin, v.Within)
 	lists(isArrangement, v.Arrangements)
+	v.verbs = map[string]sense{}
+	for c, m := range map[class]map[string][]string{isRelation: v.Verbs, isInverse: v.Bearing} {
+		for name, list := range m {
+			for _, verb := range list {
+				if s, ok := v.verbs[verb]; !ok || s.class == isInverse {
+					v.verbs[verb] = sense{class: c, name: name}
+				}
+			}
+		}
+	}
 	for c, m := range map[class]map[string]float64{isSize: v.Sizes, isNumber: v.Numbers, isVague: v.Vague} {
 		for word, value := range m {
 			add(c, word, value, word)
