@@ -101,6 +101,12 @@ type SceneHolder interface {
 	Scenes(ctx context.Context) ([]*spec.Scene, error)
 }
 
+// BlendReader is an adapter that can read .blend files.
+type BlendReader interface {
+	// ReadBlend returns the GLB form of a .blend file, using a folder for temporary files.
+	ReadBlend(ctx context.Context, dir string, data []byte) (glb []byte, err error)
+}
+
 // Work is one call of a tool as passed to an adapter.
 type Work struct {
 	Tool  string
@@ -111,6 +117,7 @@ type Work struct {
 	Card  *Card  // the card named in the input; nil if none is
 	run   *Run
 	files *fileKeeper
+	blend BlendReader // nil if no program reads .blend files
 	// Progress reports how far the call is. Never nil.
 	Progress func(done, total float64, message string)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loregate/internal/blob"
@@ -66,29 +68,54 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 	return m, data, nil
 }
 
-// OwnModel returns the GLB file that an import names: a file below an allowed root, an export by its
-// manifest, or a file that scene_spec made. name is the name of the file.
-func (w *Work) OwnModel(ctx context.Context, in ImportIn) (name string, data []byte, err error) {
+// OwnFile is a model that somebody made or changed outside.
+type OwnFile struct {
+	Name   string // of the file
+	GLB    []byte
+	Digest string // SHA-256 of the file as it is: of a .blend file, not of its GLB form
+}
+
+// OwnModel returns the file that an import names: a GLB or .blend file below an allowed root, an export by its
+// manifest, or a file that scene_spec or export_asset made.
+func (w *Work) OwnModel(ctx context.Context, in ImportIn) (OwnFile, error) {
+	own, err := w.readOwn(ctx, in)
+	if err != nil {
+		return own, err
+	}
+	own.Digest = SumOf(own.GLB).String()
+	if !strings.HasSuffix(strings.ToLower(own.Name), ".blend") {
+		return own, nil
+	}
+	if w.blend == nil {
+		return own, Fail(Missing, "path: a .blend file is read by Blender, which this server lacks; export it as GLB")
+	}
+	own.GLB, err = w.blend.ReadBlend(ctx, filepath.Join(w.Dir, "own"), own.GLB)
+	return own, err
+}
+
+func (w *Work) readOwn(ctx context.Context, in ImportIn) (own OwnFile, err error) {
 	switch {
 	case (in.Path == "") == (in.Manifest == ""):
-		return "", nil, Fail(Validation, "manifest: give manifest or path")
+		return own, Fail(Validation, "manifest: give manifest or path")
 	case in.Path != "":
-		data, err = w.files.roots.readFile(in.Path, maxModel)
-		return path.Base(in.Path), data, err
+		own.GLB, err = w.files.roots.readFile(in.Path, maxModel)
+		own.Name = path.Base(in.Path)
+		return own, err
 	}
 	a, err := w.Artifact(ctx, in.Manifest)
 	if err != nil {
-		return "", nil, err
+		return own, err
 	}
-	if a.Kind == "export" && a.Media == "model/gltf-binary" {
-		data, err = w.Bytes(ctx, a)
-		return a.Name, data, err
+	if a.Kind == "export" && slices.Contains([]string{"model/gltf-binary", "application/x-blender"}, a.Media) {
+		own.GLB, err = w.Bytes(ctx, a)
+		own.Name = a.Name
+		return own, err
 	}
 	m, data, err := w.Exported(ctx, in.Manifest)
 	if err == nil && m.Format != "glb" {
 		err = Fail(NotSupported, "blender imports only glb; the manifest is of a %s, so export it as glb", m.Format)
 	}
-	return m.Name, data, err
+	return OwnFile{Name: m.Name, GLB: data}, err
 }
 
 // maxModel is the size of the largest file that is imported, in bytes.

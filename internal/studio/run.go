@@ -347,6 +347,11 @@ func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn)
 		files: x.newKeeper(
 			func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) },
 		)}
+	for _, a := range x.adapters {
+		if b, ok := a.(BlendReader); ok {
+			w.blend = b
+		}
+	}
 	total := float64(len(x.req.calls))
 	w.Progress = func(done, of float64, message string) {
 		part := 0.0

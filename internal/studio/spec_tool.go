@@ -69,8 +69,8 @@ type (
 	MergeIn struct {
 		common
 		Base     string `json:"base" maxlen:"80" jsonschema:"Id of the stored scene from which the file was made."`
-		Manifest string `json:"manifest,omitzero" maxlen:"80" jsonschema:"Id of a GLB artifact, or of an export's manifest. Required unless path is given."`
-		Path     string `json:"path,omitzero" maxlen:"400" jsonschema:"The file that was changed by hand: GLB below an allowed file root, such as models/keep.glb."`
+		Manifest string `json:"manifest,omitzero" maxlen:"80" jsonschema:"Id of a GLB or .blend artifact, or of an export's manifest. Required unless path is given."`
+		Path     string `json:"path,omitzero" maxlen:"400" jsonschema:"The file that was changed by hand: GLB or .blend below an allowed file root, such as models/keep.blend."`
 		Spec     string `json:"spec,omitzero" maxlen:"80" jsonschema:"Id of the stored scene that is the new plan; default base, which only imports the changes."`
 		Prefer   string `json:"prefer,omitzero" enum:"none,hand,plan" default:"none" jsonschema:"Side whose values are taken for conflicts; with none, nothing is merged if there is one."`
 	}
@@ -200,7 +200,7 @@ var sceneTools = []Tool{
 			"keep hand edits when a scene is rebuilt", "merge manual changes into a new design",
 			"import a scene that was edited outside", "merge a changed file with the plan",
 		},
-		Doc: "Read a GLB file that was made from a stored scene and then changed by hand, as a new base, and merge its " +
+		Doc: "Read a GLB or .blend file that was made from a stored scene and then changed by hand, as a new base, and merge its " +
 			"changes into a new plan by the names of the parts: moved, turned, deleted and added parts stay so. A part " +
 			"that both changed differently is a conflict; then nothing is merged unless prefer says which side wins.",
 		Examples: []Example{{"Rebuild around a moved well", `{"base": "0190d0a0-0000-7000-8000-000000000000.1",

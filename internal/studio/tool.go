@@ -144,7 +144,7 @@ type (
 		common
 		Level     string `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level that the asset is for."`
 		Manifest  string `json:"manifest,omitzero" maxlen:"80" jsonschema:"Id of an export's manifest artifact, or of a GLB file that scene_spec made; in a plan, $last means the previous step. Required unless path is given."`
-		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"For Blender: a GLB file of your own below an allowed file root, such as models/gate.glb."`
+		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"For Blender: a GLB or .blend file of your own below an allowed file root, such as models/gate.glb."`
 		Name      string `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9_]+$" jsonschema:"Name of the asset; default from the export."`
 		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Replace an asset with this name. That is destructive: it needs confirm, and the policy must allow it."`
 	}

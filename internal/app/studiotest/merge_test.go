@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"loregate/internal/access"
+	"loregate/internal/studio"
 )
 
 // byHand changes a file in Blender as a person would: it moves the well and one barrel, turns the cart, deletes a crate
@@ -115,6 +116,74 @@ func TestHandEditsSurvive(t *testing.T) {
 	}
 }
 
+// byHandInBlend changes a .blend file that export_asset wrote: it moves the well, deletes a crate and adds a cone. The
+// text block would run when the file is opened, if scripts were allowed.
+const byHandInBlend = `
+import bpy, sys
+file, touched = sys.argv[-2:]
+bpy.ops.wm.open_mainfile(filepath=file)
+bpy.data.objects["yard well"].location.x += 2
+bpy.data.objects.remove(bpy.data.objects["yard crates.1"])
+bpy.ops.mesh.primitive_cone_add(location=(3, -6, 1))
+bpy.context.object.name = "Marker cone"
+script = bpy.data.texts.new("harm.py")
+script.write("open(%r, 'w').close()" % touched)
+script.use_module = True
+bpy.ops.wm.save_mainfile()
+`
+
+// The same for a .blend file, which Blender reads without the scripts in it. Its digest is that of the .blend file.
+func TestHandEditsOfBlendSurvive(t *testing.T) {
+	requirePrograms(t, "blender")
+	models := t.TempDir()
+	g := newStage(t, "LOREGATE_STUDIO_ROOTS=models="+models).connect(access.RoleGM)
+	result := func(tool string, args map[string]any) map[string]any {
+		t.Helper()
+		res, out := g.call(tool, args)
+		if res.IsError {
+			t.Fatalf("%s: %s", tool, text(res))
+		}
+		return out["result"].(map[string]any)
+	}
+	put := result("scene_spec", map[string]any{"text": yardOfParts})
+	result("generate_scene", map[string]any{"spec": put["spec"]})
+	result("export_asset", map[string]any{"format": "blend", "path": "models/yard.blend"})
+	file, touched := filepath.Join(models, "yard.blend"), filepath.Join(t.TempDir(), "touched")
+	runInBlender(t, byHandInBlend, file, touched)
+	planned := result("scene_edit", map[string]any{"spec": put["spec"], "edits": []map[string]any{
+		{"do": "add", "path": "lamp", "value": map[string]any{"prop": map[string]any{"kind": "lamp"}, "at": []int{9, 9}}}}})
+	merge := map[string]any{"base": put["spec"], "spec": planned["spec"], "path": "models/yard.blend"}
+	merged := result("scene_merge", merge)
+	counts := merged["counts"].(map[string]any)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if merged["merged"] != true || len(merged["kept"].([]any)) != 2 || fmt.Sprint(merged["added"]) != "[Marker cone]" ||
+		merged["digest"] != studio.SumOf(data).String() || counts["crate"] != 1.0 || counts["lamp"] != 1.0 {
+		t.Errorf("scene_merge: %v", merged)
+	}
+	diff := fmt.Sprint(result("scene_diff", map[string]any{"from": planned["spec"], "to": merged["spec"]})["changes"])
+	if !strings.Contains(diff, "path:well") || !strings.Contains(diff, "[-4 -4") {
+		t.Errorf("the merged scene: %s", diff)
+	}
+	if _, err := os.Stat(touched); err == nil {
+		t.Error("a script of the file ran")
+	}
+	moved := result("scene_edit", map[string]any{"spec": put["spec"], "edits": []map[string]any{
+		{"do": "move", "path": "well", "at": []int{8, 8}}}})
+	merge["spec"] = moved["spec"]
+	if refused := result("scene_merge", merge); refused["merged"] != false || len(refused["conflicts"].([]any)) != 1 {
+		t.Errorf("a conflict: %v", refused)
+	}
+	if err := os.WriteFile(file, []byte("BLENDER but no more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, _ := g.call("scene_merge", merge); !res.IsError {
+		t.Error("a broken .blend file was merged")
+	}
+}
+
 // artifact downloads an artifact.
 func (g *mcpClient) artifact(id string) []byte {
 	g.t.Helper()
@@ -133,12 +202,19 @@ func (g *mcpClient) artifact(id string) []byte {
 // editInBlender has Blender open a file, change it and write it.
 func editInBlender(t *testing.T, glb []byte, to string) {
 	t.Helper()
-	dir := t.TempDir()
-	source, script := filepath.Join(dir, "source.glb"), filepath.Join(dir, "by_hand.py")
-	for file, data := range map[string][]byte{source: glb, script: []byte(byHand)} {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	source := filepath.Join(t.TempDir(), "source.glb")
+	if err := os.WriteFile(source, glb, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runInBlender(t, byHand, source, to)
+}
+
+// runInBlender has Blender run a script with two arguments.
+func runInBlender(t *testing.T, code, first, second string) {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "by_hand.py")
+	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	said, err := exec.CommandContext(
 		t.Context(),
@@ -150,8 +226,8 @@ func editInBlender(t *testing.T, glb []byte, to string) {
 		"--python",
 		script,
 		"--",
-		source,
-		to,
+		first,
+		second,
 	).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)

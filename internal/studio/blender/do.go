@@ -512,7 +512,7 @@ func (x *txn) renderView(ctx context.Context, w *studio.Work, blend string, in s
 	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width,
 		"height":  in.Height,
 		"samples": in.Samples, "threads": x.adapter.config.Threads})
-	if err := x.runScript(ctx, w.Dir, renderScript, job); err != nil {
+	if err := x.adapter.runScript(ctx, w.Dir, renderScript, job); err != nil {
 		return nil, err
 	}
 	f, err := os.ReadFile(picture)
@@ -534,8 +534,8 @@ func hasCamera(rows []listed, name string) bool {
 }
 
 // runScript runs a script in a separate Blender, which is killed when ctx ends.
-func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw) error {
-	binary, err := x.adapter.findBinary()
+func (a *Adapter) runScript(ctx context.Context, dir string, script []byte, job raw) error {
+	binary, err := a.findBinary()
 	if err != nil {
 		return err
 	}
@@ -555,7 +555,7 @@ func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw)
 			return context.Cause(ctx)
 		}
 		return studio.Fail(studio.ExecFailed,
-			"Blender failed to render the picture").Because(fmt.Errorf("%w; it said: %s",
+			"Blender failed at the file or the picture").Because(fmt.Errorf("%w; it said: %s",
 			err, said))
 	}
 	return nil

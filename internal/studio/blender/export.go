@@ -139,15 +139,16 @@ func isBlend(data []byte) bool {
 
 // importAsset imports a GLB file as a part with a name.
 func (x *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportIn) (any, error) {
-	file, data, err := w.OwnModel(ctx, in)
+	own, err := w.OwnModel(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	data := own.GLB
 	info, err := gltf.ParseGLB(data)
 	if err != nil {
 		return nil, studio.Fail(studio.Validation, "the file is no valid GLB file: %v", err)
 	}
-	name := cmp.Or(in.Name, studio.Manifest{Name: file}.AssetName())
+	name := cmp.Or(in.Name, studio.Manifest{Name: own.Name}.AssetName())
 	if !scene.NameForm.MatchString(name) {
 		return nil, studio.Fail(studio.Validation, "name: give the part a name of letters, digits and _")
 	}

@@ -20,6 +20,9 @@ import (
 //go:embed driver.py
 var driverScript []byte
 
+//go:embed convert.py
+var convertScript []byte
+
 //go:embed render.py
 var renderScript []byte
 

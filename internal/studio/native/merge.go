@@ -22,10 +22,11 @@ func (t *target) mergeScenes(ctx context.Context, w *studio.Work, in studio.Merg
 			return nil, err
 		}
 	}
-	_, data, err := w.OwnModel(ctx, studio.ImportIn{Manifest: in.Manifest, Path: in.Path})
+	own, err := w.OwnModel(ctx, studio.ImportIn{Manifest: in.Manifest, Path: in.Path})
 	if err != nil {
 		return nil, err
 	}
+	data := own.GLB
 	places, err := gltf.Places(data)
 	if err != nil {
 		return nil, studio.Fail(studio.Validation, "path: the file is no valid GLB file: %v", err)
@@ -34,7 +35,7 @@ func (t *target) mergeScenes(ctx context.Context, w *studio.Work, in studio.Merg
 	if err != nil {
 		return nil, err
 	}
-	out := studio.MergeOut{Digest: studio.SumOf(data).String(), Added: hand.Added}
+	out := studio.MergeOut{Digest: own.Digest, Added: hand.Added}
 	if out.Kept, err = spec.Diff(base, hand.Scene); err != nil {
 		return nil, err
 	}
