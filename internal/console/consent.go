@@ -97,9 +97,22 @@ func (a authorization) answer(v *visit, values url.Values) error {
 	}
 	q.Set("iss", a.Issuer)
 	u.RawQuery = q.Encode()
+	if v.sharesHost(a.Redirect) {
+		if err := v.endSession(); err != nil {
+			return err
+		}
+	}
 	v.allowAnswer(a.Redirect)
 	http.Redirect(v.w, v.r, u.String(), http.StatusSeeOther)
 	return nil
+}
+
+// sharesHost reports whether the browser would send the cookie of the session to a client's address. Cookies
+// ignore ports, and the host of the pages may be another than identity.PagesHost.
+func (v *visit) sharesHost(redirect string) bool {
+	u, err := url.Parse(redirect)
+	own := &url.URL{Host: v.r.Host}
+	return err == nil && u.Hostname() == own.Hostname() && u.Host != own.Host
 }
 
 // allowAnswer lets the form of the page lead to the client's address, which was checked: browsers apply
@@ -118,6 +131,7 @@ type consent struct {
 	Surfaces []string
 	Form     url.Values
 	Mistake  string
+	SignsOut bool // the answer ends the session
 }
 
 // showConsent asks the person whether to let the client in.
@@ -156,7 +170,7 @@ func (s *server) readConsent(v *visit) (c consent, err error) {
 	if err == nil && len(list.Campaigns) == 0 {
 		err = fault.New(fault.Denied, "you are in no world that you could let the client into")
 	}
-	c.Worlds, c.Surfaces, c.Form = list.Campaigns, s.Surfaces, v.r.PostForm
+	c.Worlds, c.Surfaces, c.Form, c.SignsOut = list.Campaigns, s.Surfaces, v.r.PostForm, v.sharesHost(c.Redirect)
 	return c, err
 }
 

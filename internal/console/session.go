@@ -108,7 +108,7 @@ func (s *server) writeSignIn(w http.ResponseWriter, r *http.Request, status int,
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	v := &visit{w: w, r: r, s: s}
 	if err := s.findCaller(v); err == nil {
-		if err := s.Sessions.RevokeKey(r.Context(), v.caller.Key); err != nil {
+		if err := v.endSession(); err != nil {
 			v.showError(err)
 			return
 		}
@@ -116,6 +116,12 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.setCookie(w, r, "", -1)
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
+
+// endSession ends the visit's session, and has the browser forget its cookie.
+func (v *visit) endSession() error {
+	v.s.setCookie(v.w, v.r, "", -1)
+	return v.s.Sessions.RevokeKey(v.r.Context(), v.caller.Key)
 }
 
 // localPath returns a path of this server: to, or / if to would lead elsewhere.

@@ -45,7 +45,7 @@ func TestAClientWithADocumentSignsIn(t *testing.T) {
 	t.Parallel()
 	s := newDocumentStage(t)
 	g, back := s.newSigner(access.RoleGM), newCallback(t)
-	session := s.connect(back, func(c *auth.AuthorizationCodeHandlerConfig) {
+	session, err := s.connect(back, func(c *auth.AuthorizationCodeHandlerConfig) {
 		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: "https://example.com/client.json"}
 	}, func(address string) {
 		u, err := url.Parse(address)
@@ -59,18 +59,14 @@ func TestAClientWithADocumentSignsIn(t *testing.T) {
 				t.Errorf("the page of consent lacks %q", want)
 			}
 		}
-		form := u.Query()
-		for name, value := range map[string]string{"decision": "allow", "world": "lendwater", "role": "user",
-			"may": "propose"} {
-			form.Set(name, value)
+		res, err := http.Get(g.consent(address))
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, page, res := g.send("POST", "/authorize", form)
-		if _, err := http.Get(res.Header.Get("Location")); err != nil {
-			t.Fatalf("%v: %s", err, page)
-		}
+		_ = res.Body.Close()
 	})
-	if session == nil {
-		return
+	if err != nil {
+		t.Fatal(err)
 	}
 	read, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
 		Arguments: map[string]any{"name": "Rent Quay"}})

@@ -56,11 +56,7 @@ func TestARealClientSignsIn(t *testing.T) {
 	person.allow("404 for http://127.0.0.1")
 	person.signIn(strings.Replace(s.link(access.RoleGM), s.base, pages, 1))
 	back := newCallback(t)
-	register := func(c *auth.AuthorizationCodeHandlerConfig) {
-		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{
-			Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Quill", RedirectURIs: []string{back.url}}}
-	}
-	session := s.connect(back, register, func(address string) {
+	session, err := s.connect(back, registerQuill(back), func(address string) {
 		person.do(chromedp.Navigate(address))
 		person.wants("Let Quill in?")
 		person.wants("this computer")
@@ -68,8 +64,8 @@ func TestARealClientSignsIn(t *testing.T) {
 		person.eval(`document.querySelector("#consent-role").value = "gm"`)
 		person.submit(`document.querySelector("form")`, `f.querySelector("[value=allow]").click(); return`)
 	})
-	if session == nil {
-		return
+	if err != nil {
+		t.Fatal(err)
 	}
 	read, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
 		Arguments: map[string]any{"name": "Rent Quay"}})
@@ -101,10 +97,18 @@ func TestARealClientSignsIn(t *testing.T) {
 	}
 }
 
+// registerQuill lets a client register.
+func registerQuill(back *callback) func(*auth.AuthorizationCodeHandlerConfig) {
+	return func(c *auth.AuthorizationCodeHandlerConfig) {
+		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Quill", RedirectURIs: []string{back.url}}}
+	}
+}
+
 // connect connects a client whose person opens the page of consent by visit. introduce chooses how the client
 // says who it is. The client fails to connect if there is no answer.
 func (s *stage) connect(back *callback, introduce func(*auth.AuthorizationCodeHandlerConfig),
-	visit func(address string)) *mcp.ClientSession {
+	visit func(address string)) (*mcp.ClientSession, error) {
 	s.t.Helper()
 	asked := 0
 	config := &auth.AuthorizationCodeHandlerConfig{RedirectURL: back.url,
@@ -135,12 +139,10 @@ func (s *stage) connect(back *callback, introduce func(*auth.AuthorizationCodeHa
 	client := mcp.NewClient(&mcp.Implementation{Name: "quill", Version: "1"}, nil)
 	session, err := client.Connect(s.t.Context(), &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp",
 		OAuthHandler: handler}, nil)
-	if err != nil {
-		s.t.Error(err)
-		return nil
+	if err == nil {
+		s.t.Cleanup(func() { _ = session.Close() })
 	}
-	s.t.Cleanup(func() { _ = session.Close() })
-	return session
+	return session, err
 }
 
 // signer makes the steps of signing in one by one, as an attacker could.
@@ -157,8 +159,8 @@ const (
 // newSigner registers a client and signs a person in.
 func (s *stage) newSigner(role access.Role) *signer {
 	s.t.Helper()
-	g := &signer{visitor: s.visitor(), redirect: "http://127.0.0.1:9/cb", resource: s.base + "/mcp"}
-	g.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	g := &signer{visitor: s.visitor().withoutRedirects(), redirect: "http://127.0.0.1:9/cb", resource: s.base + "/mcp"}
+	g.host = strings.TrimPrefix(identity.PagesURL(s.base), "http://")
 	status, body, _ := g.send("POST", "/sign-in", url.Values{"secret": {s.code(role)}})
 	if status != 303 {
 		s.t.Fatalf("%d %s", status, body)
@@ -218,6 +220,28 @@ func (g *signer) allow(changes ...string) url.Values {
 	return to.Query()
 }
 
+// consent lets in the client that asks by an address, with changes by pairs, and returns the address of the
+// answer.
+func (g *signer) consent(address string, changes ...string) string {
+	g.t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	form := u.Query()
+	for name, value := range map[string]string{"decision": "allow", "world": "lendwater", "role": "user", "may": "propose"} {
+		form.Set(name, value)
+	}
+	for i := 0; i < len(changes); i += 2 {
+		form.Set(changes[i], changes[i+1])
+	}
+	status, body, res := g.send("POST", "/authorize", form)
+	if status != 303 {
+		g.t.Fatalf("%d %s", status, body)
+	}
+	return res.Header.Get("Location")
+}
+
 // tokens asks for tokens, with changes to a sound request.
 func (g *signer) tokens(changes ...string) (status int, answer map[string]any) {
 	g.t.Helper()
@@ -241,23 +265,15 @@ func (g *signer) refresh(token any, changes ...string) (status int, answer map[s
 		"code_verifier", ""}, changes...)...)
 }
 
-// call calls a tool at an address with an access token.
-func (g *signer) call(path string, token any) int {
+// call initializes a connection at an address with an access token.
+func (g *signer) call(path string, token any) (status int) {
 	g.t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
-	r, err := http.NewRequestWithContext(g.t.Context(), "POST", g.base+path, strings.NewReader(body))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+fmt.Sprint(token))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	return res.StatusCode
+	client := &visitor{t: g.t, base: g.base, http: http.DefaultClient}
+	status, _, _ = client.sendBody("POST", path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`),
+		"Authorization: Bearer "+fmt.Sprint(token), "Content-Type: application/json",
+		"Accept: application/json, text/event-stream")
+	return status
 }
 
 // TestRequestsThatSendNothingAnywhere are those whose client or redirect address is not sound: an open
@@ -542,7 +558,155 @@ func TestDiscovery(t *testing.T) {
 			t.Errorf("%+v, %v", as, err)
 		}
 	}
+	for _, path := range []string{"oauth-authorization-server", "oauth-protected-resource/mcp"} {
+		if _, body := apptest.Send(t, "GET", s.base+"/.well-known/"+path, "", ""); strings.Contains(string(body), "null") {
+			t.Errorf("a list is null: %s", body)
+		}
+	}
 	if status, _ := apptest.Send(t, "GET", s.base+"/.well-known/openid-configuration", "", ""); status != 404 {
 		t.Errorf("openid-configuration: %d", status)
+	}
+}
+
+// TestACallbackOnThePagesHostGetsNoCookie lets a client in whose callback has the host of the pages, as a person
+// does who opened them at 127.0.0.1: cookies ignore ports.
+func TestACallbackOnThePagesHostGetsNoCookie(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	person := newTab(t, s.base, 1280)
+	person.allow("a request to another origin: http://127.0.0.1")
+	person.allow("404 for http://127.0.0.1")
+	person.signIn(s.link(access.RoleGM))
+	back := newCallback(t)
+	g := &signer{visitor: s.visitor(), redirect: back.url, resource: s.base + "/mcp"}
+	g.client = g.register(`{"client_name": "Quill", "redirect_uris": ["` + back.url + `"]}`)
+	for _, decision := range []string{"deny", "allow"} {
+		person.do(chromedp.Navigate(s.base + "/authorize?" + g.request().Encode()))
+		person.wants("Let Quill in?")
+		person.submit(`document.querySelector("form")`, `f.querySelector("[value=`+decision+`]").click(); return`)
+		r := <-back.came
+		if cookies := r.Cookies(); len(cookies) > 0 {
+			t.Errorf("after %s the client gets %v", decision, cookies)
+		}
+		if decision == "allow" && r.FormValue("code") == "" {
+			t.Errorf("the client gets no code: %s", r.URL)
+		}
+		person.signIn(s.link(access.RoleGM))
+	}
+}
+
+// TestClientsRefuseAnotherIssuer changes the issuer in the answer to the client of the Go SDK.
+func TestClientsRefuseAnotherIssuer(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	g, back := s.newSigner(access.RoleGM), newCallback(t)
+	for _, row := range []struct {
+		issuer string
+		grants int
+	}{{"https://elsewhere.example", 0}, {"", 0}, {s.base, 1}} {
+		_, err := s.connect(back, registerQuill(back), func(address string) {
+			to, err := url.Parse(g.consent(address))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := to.Query()
+			if q.Set("iss", row.issuer); row.issuer == "" {
+				q.Del("iss")
+			}
+			to.RawQuery = q.Encode()
+			res, err := http.Get(to.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+		})
+		grants, broken := s.app.Identity.Grants(t.Context(), "person-gm")
+		if broken != nil || len(grants) != row.grants || (err == nil) != (row.grants > 0) {
+			t.Errorf("the issuer %q: %d grants, %v, %v", row.issuer, len(grants), err, broken)
+		}
+	}
+}
+
+// TestLocalhostIsAnotherOrigin signs in at localhost. The token works there, and not at 127.0.0.1.
+func TestLocalhostIsAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	g := s.newSigner(access.RoleGM)
+	g.resource = strings.Replace(s.base, "127.0.0.1", "localhost", 1) + "/mcp"
+	answer := g.allow()
+	if answer.Get("iss")+"/mcp" != g.resource {
+		t.Errorf("the issuer is %q", answer.Get("iss"))
+	}
+	status, tokens := g.tokens("code", answer.Get("code"))
+	if status != 200 {
+		t.Fatalf("%d %v", status, tokens)
+	}
+	if got := g.call("/mcp", tokens["access_token"]); got != 401 {
+		t.Errorf("the token of localhost at 127.0.0.1: %d", got)
+	}
+	g.base = strings.Replace(s.base, "127.0.0.1", "localhost", 1)
+	if got := g.call("/mcp", tokens["access_token"]); got != 200 {
+		t.Errorf("the token at localhost: %d", got)
+	}
+}
+
+// TestConsentWithheldIsAToolsError calls tools with more rights than the person gave.
+func TestConsentWithheldIsAToolsError(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	g, back := s.newSigner(access.RoleGM), newCallback(t)
+	for name, row := range map[string]struct {
+		consent []string
+		call    mcp.CallToolParams
+	}{
+		"writing": {[]string{"may", "read"}, mcp.CallToolParams{Name: "update_card",
+			Arguments: map[string]any{"name": "Rent Quay", "content": "x"}}},
+		"another part": {[]string{"surfaces", "world"}, mcp.CallToolParams{Name: "get_card",
+			Arguments: map[string]any{"name": "Rent Quay"}}},
+	} {
+		session, err := s.connect(back, registerQuill(back), func(address string) {
+			res, err := http.Get(g.consent(address, row.consent...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := session.CallTool(t.Context(), &row.call)
+		// A tool of another part looks as if there were none.
+		if unknown := err != nil && strings.Contains(err.Error(), "unknown tool"); !unknown && (err != nil || !answer.IsError) {
+			t.Errorf("%s: %+v, %v", name, answer, err)
+		}
+	}
+}
+
+// TestOnlyTheClientGivesUpItsAccess revokes with another client's id, with an unknown token, and with each token.
+func TestOnlyTheClientGivesUpItsAccess(t *testing.T) {
+	t.Parallel()
+	g := newStage(t).newSigner(access.RoleGM)
+	other := g.register(`{"client_name": "Other", "redirect_uris": ["` + g.redirect + `"]}`)
+	_, tokens := g.tokens("code", g.allow().Get("code"))
+	revoke := func(client string, token any) {
+		t.Helper()
+		form := url.Values{"client_id": {client}, "token": {fmt.Sprint(token)}}
+		if status, body := g.post("/oauth/revoke", "application/x-www-form-urlencoded", form.Encode()); status != 200 {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	revoke(other, tokens["access_token"])
+	revoke(other, tokens["refresh_token"])
+	revoke(g.client, "lgr_"+strings.Repeat("a", 32))
+	revoke(g.client, "")
+	if got := g.call("/mcp", tokens["access_token"]); got != 200 {
+		t.Errorf("another client ended the access: %d", got)
+	}
+	revoke(g.client, tokens["access_token"])
+	if got := g.call("/mcp", tokens["access_token"]); got != 401 {
+		t.Errorf("after revoking the access token: %d", got)
+	}
+	if status, _ := g.refresh(tokens["refresh_token"]); status != 400 {
+		t.Errorf("the refresh token after revoking the access token: %d", status)
 	}
 }
