@@ -24,6 +24,7 @@ type Config struct {
 	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database that replaces the store in data, and that several processes can share: postgres://user@host:5432/name. If it is on several servers, a primary and its standbys, name them all: postgres://user@db1:5432,db2:5432,db3:5432/name?target_session_attrs=read-write. Put its password into LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not on a command line."`
+	Direct      string    `yaml:"database_direct" doc:"Address of the PostgreSQL servers themselves, if database is an address of PgBouncer. Writes, notifications and migrations use it."`
 	Pool        Pool      `yaml:"pool"`
 	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`
 	PublicURL   string    `yaml:"public_url" doc:"Address at which clients reach the server, if it is not addr: https://lore.example. It is used in metadata and links."`
@@ -163,6 +164,9 @@ func (c Config) Check() error {
 	}
 	if c.Database != "" && !isDatabase(c.Database) {
 		return fmt.Errorf("database: write postgres://user@host:5432/name")
+	}
+	if c.Direct != "" && (c.Database == "" || !isDatabase(c.Direct)) {
+		return fmt.Errorf("database_direct: write postgres://user@host:5432/name, and set database to PgBouncer's address")
 	}
 	if c.Token.Life < 15*time.Minute || c.Token.Life > time.Hour {
 		return fmt.Errorf("token.life: %s is not between 15m and 60m; set a duration such as 30m", c.Token.Life)

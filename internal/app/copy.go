@@ -61,6 +61,9 @@ func isBroken(err error) bool {
 
 // withAddress returns the configuration for the store at an address.
 func (c Config) withAddress(address string) Config {
+	if address != c.Database {
+		c.Direct = ""
+	}
 	if c.Database = ""; isDatabase(address) {
 		c.Database = address
 	} else {

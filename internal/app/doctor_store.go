@@ -29,7 +29,7 @@ func (p Pool) validate() error {
 }
 
 func (c Config) postgresConfig() postgres.Config {
-	return postgres.Config{URL: c.Database, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout,
+	return postgres.Config{URL: c.Database, Direct: c.Direct, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout,
 		Wait: c.Pool.WriteWait, Search: filepath.Join(c.Data, "search")}
 }
 

@@ -115,6 +115,11 @@ func startCluster(t *testing.T) *cluster {
 			apptest.Eventually(t, "there is a primary", patience, func() bool { return c.primary() != nil })
 		}
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.logState()
+		}
+	})
 	c.awaitReplication()
 	return c
 }
@@ -344,6 +349,24 @@ func (c *cluster) awaitReplication() {
 		<-time.After(100 * time.Millisecond)
 		return err == nil && streams == 2 && synchronous == 1
 	})
+}
+
+// logState logs the last lines of each node, and its view of replication.
+func (c *cluster) logState() {
+	for _, n := range c.nodes {
+		if n == nil {
+			continue
+		}
+		text, _ := os.ReadFile(filepath.Join(n.dir, "log")) // "" if it did not start
+		lines := strings.Split(string(text), "\n")
+		var file, names, standbys string
+		err := c.query(n, `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_walfile_name(pg_current_wal_lsn()) END,
+			current_setting('synchronous_standby_names'),
+			coalesce((SELECT string_agg(concat_ws(' ', application_name, state, sync_state, flush_lsn), '; ') FROM pg_stat_replication), '')`,
+			&file, &names, &standbys)
+		c.t.Logf("%s: file %s, synchronous %q, standbys %s; %v\n%s", n.name, file, names, standbys, err,
+			strings.Join(lines[max(len(lines)-40, 0):], "\n"))
+	}
 }
 
 // query asks a node's server as superuser, past the proxy.

@@ -85,6 +85,7 @@ func (s *service) startProcess() string {
 		s.t.Fatal(err)
 	}
 	var ending atomic.Bool
+	var said []string
 	listens, dead := make(chan string, 1), make(chan struct{})
 	go func() {
 		defer close(dead)
@@ -93,6 +94,7 @@ func (s *service) startProcess() string {
 			if rest, ok := strings.CutPrefix(lines.Text(), "Loregate serves "); ok {
 				listens <- strings.Fields(rest)[0]
 			}
+			said = append(said, lines.Text())
 		}
 		if err := cmd.Wait(); !ending.Load() {
 			s.t.Errorf("a process ended: %v", err)
@@ -100,8 +102,11 @@ func (s *service) startProcess() string {
 	}()
 	s.t.Cleanup(func() {
 		ending.Store(true)
-		_ = cmd.Process.Kill()
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
 		<-dead
+		if s.t.Failed() {
+			s.t.Logf("a process said:\n%s", strings.Join(said[max(len(said)-400, 0):], "\n"))
+		}
 	})
 	select {
 	case url := <-listens:

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -175,4 +176,37 @@ func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
 	}
 	p.standby.Resume()
 	apptest.Eventually(t, "writes go on", patience, func() bool { return p.write(p.here) == nil })
+}
+
+// TestInspectTellsRolesAndLoss reads an operator's report while the standby is there, and after.
+func TestInspectTellsRolesAndLoss(t *testing.T) {
+	p := newPair(t)
+	report := func() string {
+		found, _, err := p.here.Inspect(t.Context(), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, f := range found {
+			text += f.What + ": " + f.Detail + f.Problem + "\n"
+		}
+		return text
+	}
+	want := func(parts ...string) {
+		t.Helper()
+		text := report()
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("the report lacks %q:\n%s", part, text)
+			}
+		}
+	}
+	want("primary, timeline 1", "standby, 0 KB of the log behind", "loses nothing now: 1 synchronous standbys (*)")
+	p.standby.Kill()
+	want("does not answer", "no synchronous standby is connected: writes wait")
+	p.primary.Exec("ALTER SYSTEM RESET synchronous_standby_names")
+	p.primary.Exec("SELECT pg_reload_conf()")
+	apptest.Eventually(t, "the report names the loss", patience, func() bool {
+		return strings.Contains(report(), "a failure of the primary loses everything that is not in a backup")
+	})
 }

@@ -51,7 +51,8 @@ func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Findin
 	if err != nil {
 		return all, "", err
 	}
-	return append(all, skew), s.findDataDir(ctx), nil
+	all = append(append(all, skew), s.inspectServers(ctx)...)
+	return all, s.findDataDir(ctx), nil
 }
 
 func inspectServer(ctx context.Context, c *conn) (all []Finding, err error) {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +41,7 @@ const oldestSupported = 140000
 // Config sets the address and the limits of a store. Zero fields except URL take their defaults.
 type Config struct {
 	URL     string        // postgres://user@host/database, or a connection string of libpq's
+	Direct  string        // the same database without PgBouncer, if URL is an address of PgBouncer
 	Conns   int           // maximum number of connections; default 16, at least 4
 	Wait    time.Duration // longest wait for another process's write; default 30 s
 	Timeout time.Duration // longest time for one statement; default 30 s
@@ -66,38 +69,136 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// poolConfig returns the configuration of the store's connections.
-func (c Config) poolConfig() (*pgxpool.Config, error) {
-	p, err := pgxpool.ParseConfig(c.URL)
+// pooled reports whether URL is an address of PgBouncer, which gives a transaction any of its
+// connections to the server.
+func (c Config) pooled() bool { return c.Direct != "" }
+
+// readConfig returns the configuration of connections to PgBouncer.
+func (c Config) readConfig() (*pgxpool.Config, error) {
+	p, err := c.parseAddress(c.URL)
+	if err == nil {
+		// A prepared statement stays with one connection to the server; its description does not.
+		p.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return p, err
+}
+
+// directConfig returns the configuration of connections to the servers themselves.
+func (c Config) directConfig() (*pgxpool.Config, error) {
+	p, err := c.parseAddress(cmp.Or(c.Direct, c.URL))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.sessionSettings() {
+		p.ConnConfig.RuntimeParams[s.name] = s.value
+	}
+	p.ConnConfig.OnNotice = noteWarning
+	return p, nil
+}
+
+func (c Config) parseAddress(address string) (*pgxpool.Config, error) {
+	p, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		// pgx's message may quote the address with its password.
 		return nil, fault.New(fault.Invalid, "the database's address cannot be read; write postgres://user@host:port/name")
 	}
 	p.MaxConns = int32(c.Conns)
 	p.MaxConnIdleTime = 5 * time.Minute
-	p.ConnConfig.OnNotice = noteWarning
-	params := p.ConnConfig.RuntimeParams
-	for name, value := range map[string]string{
-		"application_name":                    "loregate",
-		"statement_timeout":                   millisText(c.Timeout),
-		"lock_timeout":                        millisText(c.Wait),
-		"idle_in_transaction_session_timeout": millisText(maxIdle), // for readers; writers have a shorter limit
-		"synchronous_commit":                  "on",
-		"timezone":                            "UTC",
-		"jit":                                 "off", // compiling costs more than running these statements
+	p.ConnConfig.RuntimeParams["application_name"] = "loregate"
+	p.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	return p, nil
+}
+
+// sessionSetting is a setting of a session as the view pg_settings shows it.
+type sessionSetting struct{ name, value string }
+
+// sessionSettings returns the settings of each session. PgBouncer refuses them in a connection: its
+// connect_query sets them.
+func (c Config) sessionSettings() []sessionSetting {
+	return []sessionSetting{
+		{"statement_timeout", millisText(c.Timeout)},
+		{"lock_timeout", millisText(c.Wait)},
+		{"idle_in_transaction_session_timeout", millisText(maxIdle)}, // for readers; writers have a shorter limit
+		{"synchronous_commit", "on"},
+		{"jit", "off"}, // compiling costs more than running these statements
 		// Many concurrent queries need the processors more than one search does.
-		"max_parallel_workers_per_gather": "0",
-		"work_mem":                        "32MB", // if a search's hits do not fit, each row is checked again
+		{"max_parallel_workers_per_gather", "0"},
+		{"work_mem", "32768"}, // KiB; if a search's hits do not fit, each row is checked again
 		// Every query has its index. Plans made while a table was nearly empty would scan it, and
 		// stay with the session when the table has grown.
-		"enable_seqscan": "off",
+		{"enable_seqscan", "off"},
 		// Every query has its index for all arguments: planning it anew each time costs more than
 		// most of these statements.
-		"plan_cache_mode": "force_generic_plan",
-	} {
-		params[name] = value
+		{"plan_cache_mode", "force_generic_plan"},
 	}
-	return p, nil
+}
+
+// SessionStatements returns the statements for PgBouncer's connect_query.
+func (c Config) SessionStatements() (list []string) {
+	for _, s := range c.withDefaults().sessionSettings() {
+		list = append(list, "SET "+s.name+"="+s.value)
+	}
+	return list
+}
+
+// checkSession refuses a connection through PgBouncer that lacks the settings of a session.
+func (c Config) checkSession(ctx context.Context, conn *pgx.Conn) error {
+	var names []string
+	for _, s := range c.sessionSettings() {
+		names = append(names, s.name)
+	}
+	rows, err := conn.Query(ctx, "SELECT name, setting FROM pg_settings WHERE name = ANY($1)", names)
+	if err != nil {
+		return err
+	}
+	set, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Name, Value string }])
+	if err != nil {
+		return err
+	}
+	for _, s := range c.sessionSettings() {
+		if !slices.Contains(set, struct{ Name, Value string }{s.name, s.value}) {
+			return fault.New(fault.Invalid, "PgBouncer's sessions lack %s=%s: add to the database's line in pgbouncer.ini "+
+				"connect_query='%s', then run RELOAD and RECONNECT in PgBouncer's console", s.name, s.value, strings.Join(c.SessionStatements(), ";"))
+		}
+	}
+	return nil
+}
+
+// errNoDirect is returned for an address of PgBouncer without another one.
+var errNoDirect = fault.New(fault.Invalid, "database is an address of PgBouncer: set database_direct to the address of the "+
+	"servers themselves, for notifications and migrations")
+
+// identitySQL names a database among all databases of all servers.
+const identitySQL = "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()) " +
+	"FROM pg_control_system()"
+
+// checkAddresses refuses two addresses of different databases, and an address of PgBouncer if there
+// is no other. PgBouncer tells its clients other process numbers than the server has.
+func (s *Store) checkAddresses(ctx context.Context, conn *pgx.Conn) error {
+	if s.cfg.pooled() {
+		var here, there struct {
+			system int64
+			oid    uint32
+		}
+		if err := conn.QueryRow(ctx, identitySQL).Scan(&here.system, &here.oid); err != nil {
+			return err
+		}
+		if err := s.direct.QueryRow(ctx, identitySQL).Scan(&there.system, &there.oid); err != nil {
+			return err
+		}
+		if here != there {
+			return fault.New(fault.Invalid, "database and database_direct are addresses of different databases; name the same one")
+		}
+		return s.cfg.checkSession(ctx, conn)
+	}
+	var pid uint32
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		return err
+	}
+	if pid != conn.PgConn().PID() {
+		return errNoDirect
+	}
+	return nil
 }
 
 // maxIdle is the longest pause of a reader in the middle of a snapshot, for example to write an
@@ -224,6 +325,8 @@ const (
 	deadlock         = "40P01"
 	diskFull         = "53100"
 	readOnly         = "25006"
+
+	protocolViolation = "08P01"
 )
 
 // toFault converts failures of the server or of the connection to it to errors for callers: they
@@ -241,6 +344,8 @@ func toFault(err error) error {
 		return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(err)
 	}
 	switch {
+	case errors.As(err, &e) && e.Code == protocolViolation && strings.Contains(e.Message, "startup parameter"):
+		return errNoDirect.Because(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &connect):

@@ -24,8 +24,9 @@ import (
 type Store struct {
 	*sqlstore.Service // the tables outside the canon
 
-	cfg  Config
-	pool *pgxpool.Pool
+	cfg    Config
+	pool   *pgxpool.Pool // of connections that read
+	direct *pgxpool.Pool // of the connection that writes: pool, or past PgBouncer
 
 	analyzeAt int // passed to the write connection; see conn
 
@@ -52,23 +53,15 @@ var errClosed = fault.New(fault.Unavailable, "the store is closed; the server is
 // Open opens a database and brings its schema up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	p, err := cfg.poolConfig()
-	if err != nil {
-		return nil, err
-	}
 	s := &Store{cfg: cfg, calls: sqlstore.Calls{Closed: errClosed}}
 	s.watch.init(s)
-	s.failover = newFailover(p.ConnConfig, cfg.Poll, s.adoptPrimary)
-	s.failover.guard(p.ConnConfig)
-	p.BeforeConnect = s.failover.choosePrimary
-	if s.pool, err = pgxpool.NewWithConfig(ctx, p); err == nil {
-		s.failover.start()
-		if err = s.prepareDatabase(ctx); err != nil {
-			s.pool.Close()
-		}
+	if err := s.openPools(ctx); err != nil {
+		return nil, err
 	}
+	s.failover.start()
+	err := s.prepareDatabase(ctx)
 	if err != nil {
-		s.failover.close()
+		s.closePools()
 		s.watch.close()
 		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
@@ -86,6 +79,41 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
+// openPools creates the pools and the failover. Through PgBouncer only reads are made: a write holds
+// the writer lock, for which all processes wait, and another hop for each of its statements would
+// prolong that.
+func (s *Store) openPools(ctx context.Context) error {
+	direct, err := s.cfg.directConfig()
+	if err != nil {
+		return err
+	}
+	s.failover = newFailover(direct.ConnConfig, s.cfg.Poll, s.adoptPrimary)
+	direct.BeforeConnect = s.failover.choosePrimary
+	s.failover.guard(direct.ConnConfig)
+	if s.direct, err = pgxpool.NewWithConfig(ctx, direct); err != nil {
+		return err
+	}
+	s.pool = s.direct
+	if !s.cfg.pooled() {
+		return nil
+	}
+	read, err := s.cfg.readConfig()
+	if err == nil {
+		s.failover.guard(read.ConnConfig)
+		s.pool, err = pgxpool.NewWithConfig(ctx, read)
+	}
+	if err != nil {
+		s.direct.Close()
+	}
+	return err
+}
+
+func (s *Store) closePools() {
+	s.failover.close()
+	s.pool.Close()
+	s.direct.Close() // does nothing if it is the same
+}
+
 func (s *Store) prepareDatabase(ctx context.Context) error {
 	if err := s.failover.awaitPrimary(ctx); err != nil {
 		return err
@@ -94,10 +122,12 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = checkServer(ctx, c.Conn())
+	if err = s.checkAddresses(ctx, c.Conn()); err == nil {
+		err = checkServer(ctx, c.Conn())
+	}
 	c.Release()
 	if err == nil {
-		err = migrate(ctx, s.pool, s.failover.primaryConfig(), s.cfg.Upgrade)
+		err = migrate(ctx, s.direct, s.failover.primaryConfig(), s.cfg.Upgrade)
 	}
 	if err != nil {
 		return err
@@ -121,6 +151,7 @@ func (s *Store) adoptPrimary(promoted bool) {
 		s.caches.Clear()
 	}
 	s.pool.Reset()
+	s.direct.Reset()
 	s.watch.wakeWaiters()
 }
 
@@ -139,6 +170,10 @@ func (s *Store) beginCall(ctx context.Context) error {
 // beginRead is sent together with the first query, which takes the snapshot.
 const beginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
+// refuseStandbySQL fails on a standby: a connection to PgBouncer outlives the role of the server
+// behind it.
+const refuseStandbySQL = "SELECT pg_current_wal_lsn()"
+
 // read runs f on a snapshot of the database.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := s.beginCall(ctx); err != nil {
@@ -155,6 +190,9 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 		c.enqueue("COMMIT") // ends the transaction of the previous read
 	}
 	c.enqueue(beginRead)
+	if s.cfg.pooled() {
+		c.enqueue(refuseStandbySQL)
+	}
 	return toFault(f(c))
 }
 
@@ -177,9 +215,8 @@ func (s *Store) Close() error {
 		s.calls.Close()
 		s.writes.Close()
 		s.watch.close()
-		s.failover.close()
 		s.spares.close()
-		s.pool.Close()
+		s.closePools()
 	})
 	return err
 }

@@ -59,7 +59,7 @@ func TestUpgradeNeedsOperatorConsent(t *testing.T) {
 	}
 	for at := int64(2); at <= 4; at++ {
 		c := Config{URL: pgtest.Empty(t)}.withDefaults()
-		p, err := c.poolConfig()
+		p, err := c.directConfig()
 		if err != nil {
 			t.Fatal(err)
 		}

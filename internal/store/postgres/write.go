@@ -83,7 +83,7 @@ func (w *writer) begin() error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.s.cfg.Wait)
 	defer cancel()
 	if w.p == nil {
-		p, err := w.s.pool.Acquire(ctx)
+		p, err := w.s.direct.Acquire(ctx)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (w *writer) Rollback() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if w.c.raw.IsClosed() {
-		w.s.pool.Reset() // the cause may have ended the other connections too
+		w.s.direct.Reset() // the cause may have ended the other connections too
 		w.Close()
 	} else if _, err := w.c.raw.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = w.c.raw.Close(ctx)
