@@ -99,14 +99,14 @@ func (p *pair) wantWhole() {
 
 func TestAKilledPrimaryIsReplaced(t *testing.T) {
 	p := newPair(t)
-	woken := p.there.Changed()
+	p.there.Changed() // begins to listen
 	stop := p.keepWriting()
 	p.primary.Kill()
 	p.wantGoesOn()
 	stop()
 	// The notifications of the new primary arrive.
 	apptest.Eventually(t, "the other process listens to the new primary", patience, func() bool {
-		woken = p.there.Changed()
+		woken := p.there.Changed()
 		if p.write(p.here) != nil {
 			return false
 		}

@@ -45,10 +45,10 @@ func TestPgBouncerMigratesAndNotifies(t *testing.T) {
 	if err := appendNext(t.Context(), here); err != nil {
 		t.Fatal(err)
 	}
-	woken := there.Changed()
-	<-time.After(time.Second) // the listening has begun, and its first look is over
+	there.Changed()           // begins to listen
+	<-time.After(time.Second) // the first look is over
 	for range 20 {            // a poll finds one in a few by chance
-		woken = there.Changed()
+		woken := there.Changed()
 		began := time.Now()
 		if err := appendNext(t.Context(), here); err != nil {
 			t.Fatal(err)
