@@ -301,14 +301,24 @@ func (n *node) signalAll(sig syscall.Signal) {
 	}
 }
 
+// cut cuts a node off. A proxy does not know who connects to it, so that the questions of Patroni to
+// the other nodes are cut for all: otherwise the node would stay the primary by failsafe_mode.
 func (n *node) cut() {
-	for _, p := range []*proxy{n.toServer, n.toRest, n.out} {
+	for _, p := range n.network() {
 		p.cut()
 	}
 }
 
+func (n *node) network() []*proxy {
+	list := []*proxy{n.toServer, n.out}
+	for _, other := range n.c.nodes {
+		list = append(list, other.toRest)
+	}
+	return list
+}
+
 func (n *node) mend() {
-	for _, p := range []*proxy{n.toServer, n.toRest, n.out} {
+	for _, p := range n.network() {
 		p.mend()
 		p.dropAll()
 	}

@@ -25,7 +25,7 @@ var (
 	killPrimary = event{"kill of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
 		n := c.primary()
 		n.crash()
-		return 12 * time.Second, func() { c.startNode(n) }
+		return 10 * time.Second, func() { c.startNode(n) }
 	}}
 	// A primary that is back within its lease stays the primary.
 	restartPrimary = event{"kill of the primary, which is back at once", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
@@ -37,12 +37,12 @@ var (
 	pausePrimary = event{"pause of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
 		n := c.primary()
 		n.signalAll(syscall.SIGSTOP)
-		return 14 * time.Second, func() { n.signalAll(syscall.SIGCONT) }
+		return 12 * time.Second, func() { n.signalAll(syscall.SIGCONT) }
 	}}
 	cutPrimary = event{"cut of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
 		n := c.primary()
 		n.cut()
-		return 14 * time.Second, n.mend
+		return 12 * time.Second, n.mend
 	}}
 	killEtcd = event{"kill of etcd", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
 		m := c.randomMember(r)
