@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -60,13 +62,36 @@ func (s *Server) Exec(sql string) {
 	}
 }
 
-// Both returns the address of a database on the server and on another one.
-func (s *Server) Both(other *Server, address string) string {
+// At returns the address of the same database on this server.
+func (s *Server) At(address string) string {
+	return editQuery(s.t, address, func(q url.Values) { q.Set("host", s.c.dir) })
+}
+
+// Join returns the address of a database on several servers.
+func Join(t testing.TB, addresses ...string) string {
+	t.Helper()
+	var hosts, ports []string
+	for _, address := range addresses {
+		editQuery(t, address, func(q url.Values) {
+			hosts, ports = append(hosts, q.Get("host")), append(ports, cmp.Or(q.Get("port"), "5432"))
+		})
+	}
+	return editQuery(t, addresses[0], func(q url.Values) {
+		q.Set("host", strings.Join(hosts, ","))
+		q.Set("port", strings.Join(ports, ","))
+		q.Set("target_session_attrs", "read-write")
+	})
+}
+
+func editQuery(t testing.TB, address string, edit func(url.Values)) string {
+	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	u.RawQuery = url.Values{"host": {s.c.dir + "," + other.c.dir}, "target_session_attrs": {"read-write"}}.Encode()
+	q := u.Query()
+	edit(q)
+	u.RawQuery = q.Encode()
 	return u.String()
 }
 
