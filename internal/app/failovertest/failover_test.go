@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -57,13 +58,14 @@ var (
 // FAILOVER_WRITES set the numbers of events and of writes.
 func TestFailover(t *testing.T) {
 	c := startCluster(t)
-	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'",
+	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'", "GRANT pg_monitor TO loregate",
 		"CREATE DATABASE loregate OWNER loregate TEMPLATE template0 ENCODING UTF8"} {
 		if err := c.query(c.primary(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := newService(t, c, countFromEnv("FAILOVER_WRITES", 300))
+	game := s.startGame()
 	var writers sync.WaitGroup
 	for i := range 6 {
 		writers.Go(func() { s.writeUntilDone(i) })
@@ -76,10 +78,15 @@ func TestFailover(t *testing.T) {
 		return
 	}
 	s.wantOnce(c)
+	steps := s.wantStepsOnce(c, game)
+	if out := s.run("doctor"); !strings.Contains(out, "a failure of the primary loses nothing now") {
+		t.Errorf("doctor says: %s", out)
+	}
 	s.mu.Lock()
 	refusals := slices.Clone(s.refusals)
 	s.mu.Unlock()
-	t.Logf("%d writes acknowledged, %d of them repeated, on timeline %s", s.ackedCount(), s.repeated.Load(), line)
+	t.Logf("%d writes acknowledged, %d of them repeated, and %d steps of a game, on timeline %s", s.ackedCount(),
+		s.repeated.Load(), steps, line)
 	for _, e := range []event{killPrimary, restartPrimary, pausePrimary, cutPrimary, killEtcd} {
 		if p := pauses[e.name]; len(p) > 0 {
 			t.Logf("%s, %d times: no write was acknowledged for %s (median), %s (longest)", e.name, len(p), median(p), slices.Max(p).Round(10*time.Millisecond))
