@@ -126,6 +126,7 @@ func New(c Config) http.Handler {
 		"GET /run/{world}/{id}":             s.showRun,
 		"POST /run/{world}/{id}/undo":       s.undoRun,
 		"GET /artifact/{world}/{id}":        s.sendArtifact,
+		"GET /view/{world}/{id}":            s.showModel,
 		"GET /agents/{world}":               s.showAgents,
 		"POST /agents/{world}/end":          s.endStanding,
 		"GET /usage/{world}":                s.showUsage,

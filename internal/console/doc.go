@@ -21,7 +21,7 @@
 //	/places/{world}            map of the places, /map/{world}/{name} a picture with pins; /live/{world} tells
 //	                           both that something has happened
 //	/play/world/{world}[/{id}] play as a player of the world
-//	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file
+//	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file, /view/{world}/{id} in 3D
 //	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
 //	/import/{world}[/{id}]     bring files in; /export/{world} takes the world out
 //	/audit/{world}             who changed which card

@@ -176,6 +176,35 @@ type artifact struct {
 // isPicture reports whether browsers show the artifact.
 func (a artifact) isPicture() bool { return slices.Contains(pictureTypes, a.MediaType) }
 
+// isModel reports whether the 3D view shows the artifact.
+func (a artifact) isModel() bool { return a.MediaType == "model/gltf-binary" }
+
+// picture returns the first picture that the run made; nil if it made none.
+func (r runRecord) picture() *artifact {
+	if i := slices.IndexFunc(r.Run.Artifacts, artifact.isPicture); i >= 0 {
+		return &r.Run.Artifacts[i]
+	}
+	return nil
+}
+
+// showModel shows a scene that a run made in 3D. Textures come out of the file: the page may load blobs, which only its
+// own script can make.
+func (s *server) showModel(v *visit) error {
+	id := v.r.PathValue("id")
+	run, _, _ := strings.Cut(id, ".")
+	r, err := call[runRecord](v, "get_run", fields{"run_id": run})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(r.Run.Artifacts, func(a artifact) bool { return a.ID == id && a.isModel() })
+	if i < 0 {
+		return errNothingHere
+	}
+	v.w.Header().Set("Content-Security-Policy", strings.NewReplacer("img-src 'self'", "img-src 'self' blob:",
+		"connect-src 'self'", "connect-src 'self' blob:").Replace(policy))
+	return v.write(http.StatusOK, modelPage(v.frame(r.Run.Artifacts[i].Name), r, r.Run.Artifacts[i]))
+}
+
 func (s *server) showRun(v *visit) error {
 	r, err := call[runRecord](v, "get_run", fields{"run_id": v.r.PathValue("id")})
 	if err != nil {

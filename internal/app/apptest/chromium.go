@@ -27,12 +27,12 @@ func Chromium(t testing.TB) string {
 }
 
 // Browse starts a headless Chromium, which ends with the test or after a time, and returns the context of its tab.
-// See Chromium for a machine without it.
-func Browse(t testing.TB, within time.Duration) context.Context {
+// more are further options. See Chromium for a machine without it.
+func Browse(t testing.TB, within time.Duration, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(Chromium(t)), chromedp.NoSandbox,
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(more, chromedp.ExecPath(Chromium(t)), chromedp.NoSandbox,
 		chromedp.Headless, chromedp.DisableGPU, chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun)
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun)...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)

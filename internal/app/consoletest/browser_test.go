@@ -34,9 +34,9 @@ type tab struct {
 }
 
 // newTab starts Chromium; see apptest.Chromium for a machine without it.
-func newTab(t *testing.T, base string, width int64) *tab {
+func newTab(t *testing.T, base string, width int64, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
-	p := &tab{t: t, ctx: apptest.Browse(t, 2*time.Minute), base: base}
+	p := &tab{t: t, ctx: apptest.Browse(t, 2*time.Minute, more...), base: base}
 	ctx := p.ctx
 	p.do(chromedp.EmulateViewport(width, 900))
 	go p.watchRequests()
@@ -77,7 +77,7 @@ func (p *tab) watchRequests() {
 		}
 		u, err := url.Parse(e.Request.URL)
 		if err != nil || u.Scheme == "data" || u.Scheme == "about" || u.Scheme == "chrome" ||
-			strings.HasPrefix(e.Request.URL, p.base) {
+			strings.HasPrefix(strings.TrimPrefix(e.Request.URL, "blob:"), p.base) {
 			continue
 		}
 		p.complain("a request to another origin: %s", e.Request.URL)
