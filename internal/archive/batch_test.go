@@ -80,7 +80,8 @@ func TestABatchIsOnlyChecked(t *testing.T) {
 	s.Do("user", "batch_cards", `{"dry_run": true, `+ops).wantBatch(207, 0, "ok, conflict, ok").Want("dry_run", true)
 	s.Do("user", "batch_cards", `{"dry_run": true, "mode": "transactional", `+ops).
 		wantBatch(409, 0, "not applied, conflict, not applied").Want("dry_run", true)
-	s.Do("user", "batch_cards", `{"dry_run": true, "mode": "transactional", "ops": [{"action": "create", "name": "New"}]}`).
+	s.Do("user", "batch_cards",
+		`{"dry_run": true, "mode": "transactional", "ops": [{"action": "create", "name": "New"}]}`).
 		wantBatch(0, 0, "ok")
 	if got := s.commits(); got != before {
 		t.Errorf("%d commits of dry runs", got-before)

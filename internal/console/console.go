@@ -56,7 +56,8 @@ type Config struct {
 	PublicURL string
 	Surfaces  []string // that a client may be limited to
 	// Follow sends a feed of a world to a page. again authenticates the reader again.
-	Follow func(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error), feed, world string) error
+	Follow func(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error), feed,
+		world string) error
 	Logger *slog.Logger // slog.Default when nil
 }
 

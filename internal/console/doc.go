@@ -6,7 +6,8 @@
 //
 // Pages are HTML from typed components (the .templ files; `go tool templ generate` writes the Go code
 // beside them). Reading, searching and forms work without scripts; htmx replaces parts of pages where
-// it runs. The editor is an island: a script of its own page, bundled from islands/. Every state of a page is in its address:
+// it runs. Islands, such as the editor, are scripts of one page alone, bundled from islands/. Every state of a
+// page is in its address:
 //
 //	/                          worlds
 //	/w/{world}                 cards: list, filters, search
@@ -21,7 +22,8 @@
 //	/places/{world}            map of the places, /map/{world}/{name} a picture with pins; /live/{world} tells
 //	                           both that something has happened
 //	/play/world/{world}[/{id}] play as a player of the world
-//	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file, /view/{world}/{id} in 3D
+//	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file,
+//	                           /view/{world}/{id} the file in 3D
 //	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
 //	/import/{world}[/{id}]     bring files in; /export/{world} takes the world out
 //	/audit/{world}             who changed which card

@@ -74,7 +74,8 @@ func (v *visit) createAttachment() (made cardName, err error) {
 	if err != nil {
 		return made, err
 	}
-	return callUpload[cardName](v, "upload_attachment", fields{"name": name, "filename": f.name}.with("level", form.level), f.data)
+	return callUpload[cardName](v, "upload_attachment", fields{"name": name, "filename": f.name}.with("level",
+		form.level), f.data)
 }
 
 // findFreeName returns a name for an attachment that no card has: that of its file, with a number if needed.

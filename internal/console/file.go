@@ -20,7 +20,8 @@ var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"
 // shows it as a picture, and opened by itself it is saved.
 func isDrawing(data []byte) bool {
 	head := bytes.TrimSpace(data[:min(len(data), 4<<10)])
-	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<svg"))
+	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head,
+		[]byte("<svg"))
 }
 
 // sendFile sends the file of a card.

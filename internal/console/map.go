@@ -172,7 +172,8 @@ func (v *visit) writePins() error {
 		}
 		pins = append(pins, map[string]any{"x": x, "y": y, "card": target.ID})
 	}
-	_, err = call[card](v, "update_card", fields{"name": "~" + c.ID, "fields": fields{"pins": pins}, "if_match": c.Version})
+	_, err = call[card](v, "update_card", fields{"name": "~" + c.ID, "fields": fields{"pins": pins},
+		"if_match": c.Version})
 	return err
 }
 

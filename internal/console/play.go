@@ -131,7 +131,8 @@ func (v *visit) drawAround(p playing) (drawing, error) {
 		return drawing{}, err
 	}
 	m, err := call[pinMap](v, "get-map", nil)
-	return drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, around.Item.Neighbors, m.playersByPlace()), err
+	return drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, around.Item.Neighbors,
+		m.playersByPlace()), err
 }
 
 func (s *server) showPlayer(v *visit) error {

@@ -72,7 +72,8 @@ func New(c Config) (*World, error) {
 func (w *World) Surface(others ...op.Surface) op.Surface {
 	s := op.Surface{Name: Surface, Title: "World",
 		Doc:        "Places, exits, realms, atmosphere, players and recent events, for narrators.",
-		Operations: append(w.contextOperations(), w.mapOperation()), Resources: []*op.Resource{w.locationResource(), w.feedResource()},
+		Operations: append(w.contextOperations(), w.mapOperation()), Resources: []*op.Resource{w.locationResource(),
+			w.feedResource()},
 		Prompts: []*op.Prompt{w.narratePrompt()}}
 	for _, o := range others {
 		s.Operations = append(s.Operations, o.Operations...)

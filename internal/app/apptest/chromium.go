@@ -32,7 +32,8 @@ func Browse(t testing.TB, within time.Duration, more ...chromedp.ExecAllocatorOp
 	t.Helper()
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(more, chromedp.ExecPath(Chromium(t)), chromedp.NoSandbox,
 		chromedp.Headless, chromedp.DisableGPU, chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun)...)
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.NoFirstRun)...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)

@@ -179,7 +179,8 @@ func TestAClickWalks(t *testing.T) {
 	p.eval(`[...document.querySelectorAll("#around a[data-act]")].find((a) => a.dataset.act.startsWith("go north then go "))
 		.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`)
 	p.waits(`document.querySelectorAll(".turn").length === 2`, "the walk is told")
-	p.waits(`!["Rent Quay", "Fishgate Market"].includes(document.querySelector("#here h2").innerText)`, "two steps were gone")
+	p.waits(`!["Rent Quay", "Fishgate Market"].includes(document.querySelector("#here h2").innerText)`,
+		"two steps were gone")
 	p.waits(`document.querySelector("#around .here text").textContent !== "Rent Quay"`, "the map follows")
 	p.checkAxeHere(loadAxe(t), "play")
 }
@@ -193,7 +194,8 @@ func TestAPictureHasPins(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.upload("Harbour%20map", "user", picture.Bytes())
-	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Sunken Vault", "type": "Location", "content": "x", "level": "gm"}`)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards",
+		`{"name": "Sunken Vault", "type": "Location", "content": "x", "level": "gm"}`)
 	p := newTab(t, s.base, 1280)
 	p.signIn(s.link(access.RoleGM))
 	p.open("/places/lendwater")
@@ -203,7 +205,8 @@ func TestAPictureHasPins(t *testing.T) {
 		p.eval(`(() => { const box = document.querySelector("svg.chart").getBoundingClientRect();
 			document.querySelector("svg.chart image").dispatchEvent(new MouseEvent("click", { bubbles: true,
 				clientX: box.x + ` + []string{"300", "600"}[i] + `, clientY: box.y + 150 })) })()`)
-		if at := p.eval(`pin.elements.x.value + "," + Math.abs(pin.elements.y.value - 300)`); at != []string{"600,2", "1200,2"}[i] &&
+		if at := p.eval(`pin.elements.x.value + "," + Math.abs(pin.elements.y.value - 300)`); at != []string{"600,2",
+			"1200,2"}[i] &&
 			at != []string{"600,0", "1200,0"}[i] { // the top of the box is no whole number
 			t.Errorf("the click chose %s", at)
 		}

@@ -23,7 +23,8 @@ const editorText = `document.querySelector("#content").value`
 func (p *tab) openEditor(path string) {
 	p.t.Helper()
 	p.open(path)
-	p.waits(`!!document.querySelector(".cm-content") && document.querySelector("#content").hidden`, "the editor covers the field")
+	p.waits(`!!document.querySelector(".cm-content") && document.querySelector("#content").hidden`,
+		"the editor covers the field")
 	p.do(chromedp.Focus(chromedp.CSS(".cm-content")))
 	p.do(chromedp.KeyEvent(kb.End, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 }
@@ -31,7 +32,8 @@ func (p *tab) openEditor(path string) {
 // pressEnter presses the key alone: with its character, it would also break the line.
 func (p *tab) pressEnter() {
 	p.t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
 		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Enter",
 			Code: "Enter", WindowsVirtualKeyCode: 13})
 		p.must(err)
@@ -114,7 +116,8 @@ const dropPicture = `(async () => {
 	const data = new DataTransfer();
 	data.items.add(new File([await canvas.convertToBlob()], "chart.png", { type: "image/png" }));
 	const at = document.querySelector(".cm-content"), box = at.getBoundingClientRect();
-	const how = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data, clientX: box.x + 9, clientY: box.y + 9 };
+	const how = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data, clientX: box.x + 9,
+		clientY: box.y + 9 };
 	at.dispatchEvent(EVENT);
 })(); 0`
 
@@ -127,7 +130,8 @@ func TestPicturesAreDroppedIntoTheEditor(t *testing.T) {
 	p := newTab(t, s.base, 390)
 	p.signIn(s.link(access.RoleGM))
 	p.openEditor("/edit/lendwater/Vault")
-	for i, event := range []string{`new ClipboardEvent("paste", how)`, `new ClipboardEvent("paste", how)`, `new DragEvent("drop", how)`} {
+	for i, event := range []string{`new ClipboardEvent("paste", how)`, `new ClipboardEvent("paste", how)`,
+		`new DragEvent("drop", how)`} {
 		p.eval(strings.Replace(dropPicture, "EVENT", event, 1))
 		name := "Vault+chart"
 		if i > 0 {
@@ -137,7 +141,8 @@ func TestPicturesAreDroppedIntoTheEditor(t *testing.T) {
 	}
 	p.look("editor-390")
 	p.click("Save")
-	p.waits(`[...document.querySelectorAll(".text img")].filter((x) => x.naturalWidth === 30).length === 3`, "the pictures are shown")
+	p.waits(`[...document.querySelectorAll(".text img")].filter((x) => x.naturalWidth === 30).length === 3`,
+		"the pictures are shown")
 	player := s.visitor()
 	player.signIn(s.code(access.RoleUser))
 	if status, _, _ := player.send("GET", "/file/lendwater/Vault+chart", nil); status != 404 {
@@ -156,7 +161,8 @@ func TestEditingWorksWithoutScripts(t *testing.T) {
 	s := newStage(t)
 	p := newTab(t, s.base, 1280)
 	p.signIn(s.link(access.RoleGM))
-	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	p.must(err)
 	p.open("/edit/lendwater/Rent%20Stone")
 	p.do(chromedp.SendKeys(chromedp.CSS("#content"), "\n<p>By hand, <script>no</script>near [[Rent Quay]].</p>"))
@@ -223,7 +229,8 @@ func TestAnAdvisorySessionProposes(t *testing.T) {
 	v := s.visitor()
 	v.signIn(secret)
 	_, body, _ := v.send("POST", "/edit/lendwater/Rent%20Stone", url.Values{"content": {"<p>One bell.</p>"}})
-	if !strings.Contains(body, "Your change waits for a game master.") || !strings.Contains(body, `href="/proposals/lendwater/`) {
+	if !strings.Contains(body, "Your change waits for a game master.") || !strings.Contains(body,
+		`href="/proposals/lendwater/`) {
 		t.Errorf("no proposal: %.3000s", body)
 	}
 	_, body, _ = v.send("POST", "/new/lendwater/several", url.Values{"content": {"A\nB"}, "do": {"check"}})

@@ -10,13 +10,15 @@ import (
 )
 
 // softwareGL lets Chromium draw WebGL without a graphics card.
-var softwareGL = []chromedp.ExecAllocatorOption{chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true)}
+var softwareGL = []chromedp.ExecAllocatorOption{chromedp.Flag("use-angle", "swiftshader"),
+	chromedp.Flag("enable-unsafe-swiftshader", true)}
 
 // buildScene builds a scene from words, and returns the ids of its run and of its GLB file.
 func (s *stage) buildScene(audience string) (run, file string) {
 	s.t.Helper()
-	made := s.rest(access.RoleGM, "POST", "/api/studio/tools/scene_spec", `{"target": "native", "action": "build", "audience": "`+
-		audience+`", "card": "The Dry Anchor", "words": "A stone house with a tower and four barrels"}`)
+	made := s.rest(access.RoleGM, "POST", "/api/studio/tools/scene_spec",
+		`{"target": "native", "action": "build", "audience": "`+
+			audience+`", "card": "The Dry Anchor", "words": "A stone house with a tower and four barrels"}`)
 	result, _ := made["result"].(map[string]any)
 	if file, _ = result["glb"].(string); file == "" {
 		s.t.Fatalf("no GLB file: %v", made)
