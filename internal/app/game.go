@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/access"
+	"loregate/internal/console"
 	"loregate/internal/fault"
 	"loregate/internal/game"
 	"loregate/internal/game/page"
@@ -94,7 +95,7 @@ func AtSeat(seat string) (access.Caller, []string) {
 // gamePage is the route of the page that people play on. The page itself contains no data of any
 // game.
 func gamePage() httpd.Route {
-	return httpd.Route{Pattern: "GET /play/{game}", Public: true, Serve: page.Serve}
+	return httpd.Route{Pattern: "GET /play/{game}", Public: true, Serve: page.New(console.StylesheetPath())}
 }
 
 // seats issues and revokes the tokens and keys of seats.

@@ -64,6 +64,9 @@ func zipAssets() map[string]func() []byte {
 // assetPath returns the address of an asset. It changes with the content.
 func assetPath(name string) string { return "/assets/" + assetNames[name] }
 
+// StylesheetPath returns the address of the console's stylesheet, for other pages in the same dress.
+func StylesheetPath() string { return assetPath("app.css") }
+
 // serveAsset serves an asset, which browsers may keep for good.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"loregate/internal/access"
 	"loregate/internal/identity"
 )
@@ -114,8 +116,26 @@ func TestAGameIsOpenedForFriends(t *testing.T) {
 	p.wants("5 players")
 	p.click("Link to join")
 	p.look("games-link")
-	if link := p.eval(`document.getElementById("game-link").value`); !strings.HasPrefix(link, "http") {
+	link := p.eval(`document.getElementById("game-link").value`)
+	if !strings.HasPrefix(link, "http") {
 		t.Errorf("no link: %s", link)
+	}
+	script := loadAxe(t)
+	p.allow("403 for ") // an invitation is not yet a seat
+	for _, width := range []int64{390, 1280} {
+		p.do(chromedp.EmulateViewport(width, 900), chromedp.Navigate(link))
+		p.waits(`!document.getElementById("join").hidden || document.getElementById("phase").innerText === "Lobby"`,
+			"the table is there")
+		if width > 1000 {
+			p.dark()
+		}
+		p.checkAxeHere(script, "table of Alignment")
+		p.look("table-" + p.eval("innerWidth"))
+		if width < 1000 {
+			p.fill("#join-name", "Ada")
+			p.touch("Take a seat")
+			p.waits(`document.getElementById("phase").innerText === "Lobby"`, "a seat is taken")
+		}
 	}
 }
 

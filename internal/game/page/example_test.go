@@ -8,10 +8,10 @@ import (
 	"loregate/internal/game/page"
 )
 
-// The page needs no other file, and may load none.
-func ExampleServe() {
+// The page needs the console's stylesheet, and may load no other file.
+func ExampleNew() {
 	w := httptest.NewRecorder()
-	page.Serve(w, httptest.NewRequest("GET", "/play", nil), access.Caller{}, nil)
+	page.New("/assets/app.css")(w, httptest.NewRequest("GET", "/play", nil), access.Caller{}, nil)
 	fmt.Println(w.Code, w.Header().Get("Content-Type"))
 	// Output: 200 text/html; charset=utf-8
 }

@@ -1,5 +1,5 @@
-// Package page serves the page on which a person plays Alignment: plain HTML, a style sheet and one
-// script, in one response.
+// Package page serves the page on which a person plays Alignment: plain HTML with one script, in the dress of the
+// console.
 //
 // Its invariant: the page contains nothing of any game and no secret, only the rules, so it is open to all. The
 // seat's token is in the URL's fragment, which no browser sends; the script reads it there and uses
@@ -14,7 +14,6 @@ import (
 	"html"
 	"net/http"
 	"strings"
-	"sync"
 
 	"loregate/internal/access"
 	"loregate/internal/game/rule"
@@ -29,14 +28,15 @@ var (
 	js string
 )
 
-// assembled returns the page and its policy, assembled once.
-var assembled = sync.OnceValues(func() (body, policy string) {
-	body = strings.NewReplacer("/*style*/", css, "/*script*/", js, "<!--rules-->", rulesHTML()).Replace(page)
+// assemble returns the page and its policy.
+func assemble(stylesheet string) (body, policy string) {
+	body = strings.NewReplacer("<!--stylesheet-->", html.EscapeString(stylesheet), "/*style*/", css, "/*script*/", js,
+		"<!--rules-->", rulesHTML()).Replace(page)
 	policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
-		"script-src " + sourceHash(js) + "; style-src " + sourceHash(css) +
+		"script-src " + sourceHash(js) + "; style-src 'self' " + sourceHash(css) +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 	return body, policy
-})
+}
 
 // rulesHTML returns the rules of the game as they are read on the page.
 func rulesHTML() string {
@@ -57,12 +57,15 @@ func sourceHash(part string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Serve responds with the page, the same for every game.
-func Serve(w http.ResponseWriter, _ *http.Request, _ access.Caller, _ map[string]string) {
-	body, policy := assembled()
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cache-Control", "no-cache")
-	_, _ = w.Write([]byte(body)) // a client that is gone needs no page
+// New returns a function that responds with the page, the same for every game. stylesheet is the address of the
+// stylesheet that the page shares with the console.
+func New(stylesheet string) func(http.ResponseWriter, *http.Request, access.Caller, map[string]string) {
+	body, policy := assemble(stylesheet)
+	return func(w http.ResponseWriter, _ *http.Request, _ access.Caller, _ map[string]string) {
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Cache-Control", "no-cache")
+		_, _ = w.Write([]byte(body)) // a client that is gone needs no page
+	}
 }
