@@ -66,7 +66,8 @@ func (p Parsed) IsUnsure() bool {
 		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || len(strings.Fields(p.RawText)) > sureCommand ||
 		len(p.Ambiguities) == 0 && breaksOff(p.RawText) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
-			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence
+			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence &&
+				i.Confidence != goalConfidence
 			return weak || i.Confidence == tableConfidence || isDoubtful(i.DirectObject) ||
 				slices.ContainsFunc(i.Targets, isDoubtful)
 		})
@@ -86,24 +87,39 @@ const (
 
 // The confidences of acts by the rules that read them.
 const (
-	mendedConfidence = 0.75 // a misspelt word, or a goal without a verb
+	goalConfidence   = 0.7  // a goal without a verb
+	mendedConfidence = 0.75 // a misspelt word
 	tableConfidence  = 0.85 // a verb of the table
 	idiomConfidence  = 0.9
+
+	fragmentConfidence = 0.5 // nouns and prepositions without a verb
 )
 
 // First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The verb
-// is "" if nothing is to be done. A text that only tells or asks something is sure to be none. A verb is unsure if its
-// rule is, if its object looks like no name or is a deed that is handed on like a thing, or if the text is long or has
-// several parts: of cases that nobody had read, every third such reading was wrong, and every tenth other one.
+// is "" if nothing is to be done. A text that only tells or asks something is sure to be none, and so is a single word
+// that is no verb. A verb is unsure if its rule is, if its object looks like no name or is a deed that is handed on like a
+// thing, or if the text is long or has several parts: of cases that nobody had read, every third such reading was wrong,
+// and every tenth other one. A misspelt verb and the answer to a question are sure.
 func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
+	words := len(strings.Fields(p.RawText))
 	if len(p.Intents) == 0 {
-		return "", 0, !p.told
+		if p.told {
+			return "", 0, false
+		}
+		if verb = verbOfFragment(p.RawText); verb != "" {
+			confidence = fragmentConfidence
+		}
+		return verb, confidence, words > 1
 	}
 	i := p.Intents[0]
+	if i.Confidence == goalConfidence && verbOfFragment(p.RawText) == Throw {
+		i.Verb = Throw // over the side with the barrels
+	}
 	text := strings.TrimRight(p.RawText, " .,!?;:")
-	return i.Verb, i.Confidence, i.Confidence <= unsureBelow ||
+	return i.Verb, i.Confidence, i.Confidence < unsureBelow && i.Confidence != mendedConfidence ||
+		i.Confidence == tableConfidence && words >= sureTable ||
 		i.Confidence != idiomConfidence && (isDoubtful(i.DirectObject) || slices.ContainsFunc(i.Targets, isDoubtful)) ||
-		strings.ContainsAny(text, ",;:.!?") || len(strings.Fields(text)) > sureWords || i.handsOnDeed()
+		strings.ContainsAny(text, ",;:.!?") || words > sureWords || i.handsOnDeed()
 }
 
 // handsOnDeed reports whether an act moves an object from hand to hand that is no thing but an act, an event or a state:
@@ -122,8 +138,12 @@ func isDeed(noun string) bool {
 	return slices.ContainsFunc([]string{"act", "event", "state"}, is) && !is("object")
 }
 
-// sureWords is the number of words of a text up to which its first act is sure.
-const sureWords = 10
+// sureWords is the number of words of a text up to which its first act is sure; that of a verb of the table is sure below
+// sureTable.
+const (
+	sureWords = 10
+	sureTable = 6
+)
 
 // unsureBelow is the confidence up to which a reading by rules may well be wrong.
 const unsureBelow = 0.8

@@ -86,7 +86,20 @@ func TestFirst(t *testing.T) {
 		{"lay a sword on the wall", Drop, false},
 		{"go over to the old man by the well in the yard now", Move, true},
 		{"the moon is full tonight", "", false},
-		{"qwertz", "", true},
+		{"qwertz", "", false},
+		{"qwertz the blorb", "", true},
+		{"two coins for the beggar", Give, true},
+		{"a stone through the window", Throw, true},
+		{"five apples off that tree please", Take, true},
+		{"my sword on the ground", Drop, false},
+		{"a sip of the wine", Use, true},
+		{"over the side with the barrels", Throw, true},
+		{"after that thief", Move, true},
+		{"is the chest locked?", Examine, false},
+		{"which way can I go?", Look, false},
+		{"what can I make out in the gloom?", Look, false},
+		{"does the duke like wine?", "", false},
+		{"perambulate round the old cloister garden", Examine, true},
 	} {
 		if verb, _, unsure := Parse(row.text).First(); verb != row.verb || unsure != row.unsure {
 			t.Errorf("%q: got %q, unsure %v", row.text, verb, unsure)

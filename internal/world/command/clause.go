@@ -89,7 +89,7 @@ func (p *parser) parseGoal(words []word, h head, at Span) bool {
 	if !goal || rest[len(rest)-1].kind != plainWord || rest[0].known == unknown {
 		return false
 	}
-	p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: h.mods, Confidence: mendedConfidence}, at)
+	p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: h.mods, Confidence: goalConfidence}, at)
 	return true
 }
 

@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"loregate/internal/meaning"
 )
 
 // parseQuestion parses a sentence that asks something. It reports whether it is one. A request in
@@ -110,6 +112,65 @@ func isOwning(words []word) bool {
 	return me && owns
 }
 
+// asksWay reports whether a question is about the ways of a place: which way can I go, where does this road lead, what
+// lies to the north.
+func asksWay(words []word) bool {
+	first, last := words[0], words[len(words)-1]
+	switch {
+	case first.fold == "which":
+		return len(words) > 1 && words[1].is(wayClass)
+	case first.fold == "where":
+		return len(words) > 3 && words[1].oneOf("does", "do") && words[2].is(articleClass) &&
+			last.oneOf("lead", "go", "end", "come", "run")
+	case first.oneOf("what", "what's", "who"):
+		return isCompass(last.known.toward) && len(words) > 2 && !words[1].is(subjectClass&^beClass)
+	}
+	return false
+}
+
+// asksPerception reports whether a question asks what the asker perceives: what can I make out, do I hear anything.
+func asksPerception(words []word) bool {
+	me := slices.IndexFunc(words, func(w word) bool { return w.oneOf("i", "we") })
+	if me < 1 || me > 2 || me+1 == len(words) || !words[0].oneOf("what", "do", "can", "who", "anything", "how") ||
+		words[0].fold == "how" && !words[1].oneOf("much", "far") {
+		return false
+	}
+	return words[me+1].oneOf("see", "hear", "smell", "notice", "spot", "recognise", "recognize", "find") ||
+		words[me+1].fold == "make" && hasFold(words, "out")
+}
+
+// asksState reports whether a question is about the state of a thing that is there: is the chest locked, how sharp is
+// this blade, does the door have a lock.
+func asksState(words []word) bool { return thingAsked(words) != "" }
+
+// thingAsked returns the thing that a question of its state is about, or "".
+func thingAsked(words []word) string {
+	at := 1
+	switch {
+	case words[0].fold == "how" && len(words) > 3 && words[2].oneOf("is", "are"):
+		at = 3
+	case !words[0].oneOf("is", "are", "does", "do", "has", "have"):
+		return ""
+	}
+	if at >= len(words) || !words[at].oneOf("the", "this", "that", "these", "those") {
+		return ""
+	}
+	end := at + 1
+	for end < len(words) && words[end].kind == plainWord && !words[end].is(grammarClasses) && (end == at+1 ||
+		meaning.Lemma(words[end].fold, meaning.Noun) == words[end].fold && words[end].known.verb == nil) {
+		end++
+	}
+	if end == at+1 || words[0].fold != "how" && end == len(words) {
+		return ""
+	}
+	noun := words[end-1].fold
+	is := func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) }
+	if idiomSets()["meta"][noun] || idiomSets()["being"][noun] || is("person") || !is("physical entity") {
+		return ""
+	}
+	return joinWords(words[at:end])
+}
+
 // answer adds the look, examination or inventory that answers a question. It asks back if none does.
 func (p *parser) answer(words []word, at Span) {
 	i := Intent{Confidence: 0.8}
@@ -126,6 +187,10 @@ func (p *parser) answer(words []word, at Span) {
 		i.Verb = Look // what have we got here
 	case isOwning(words):
 		i.Verb = Inventory
+	case asksWay(words), asksPerception(words):
+		i.Verb = Look
+	case asksState(words):
+		i.Verb, i.DirectObject = Examine, thingAsked(words)
 	case w == "what" && last > 2 && words[1].oneOf("does", "do", "did") && words[2].is(articleClass) &&
 		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && !idiomSets()["being"][words[last-1].fold]:
 		i.Verb, i.DirectObject = Examine, joinWords(words[2:last])
@@ -150,7 +215,7 @@ func (p *parser) answer(words []word, at Span) {
 			return
 		}
 		i.Verb = Look
-	case w == "any" && len(words) < 5 && last > 0 && !hasFold(words, "news"),
+	case w == "any" && last > 0 && (len(words) < 5 || words[2].is(prepositionClass)) && !hasFold(words, "news"),
 		w == "anything" && last > 1 && words[1].is(prepositionClass):
 		i.Verb = Look
 	case (w == "what" || w == "what's" || w == "whats") && (len(words) > 1 && words[1].is(beClass) || w != "what"):
