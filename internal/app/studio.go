@@ -22,7 +22,7 @@ import (
 type Studio struct {
 	Blender          string   `yaml:"blender" default:"blender" doc:"Program of Blender: a name on the PATH, or a file."`
 	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Headless program of Godot: a name on the PATH, or a file."`
-	Unreal           string   `yaml:"unreal" doc:"Address of the Remote Control of an Unreal editor, such as http://127.0.0.1:30010. The value double replays a recorded protocol, for tests. Empty: none."`
+	Unreal           string   `yaml:"unreal" doc:"Address of the Remote Control of an Unreal editor, such as http://127.0.0.1:30010, or of the MCP server that Epic ships in it, such as http://127.0.0.1:8000/mcp. The value double replays a recorded protocol, for tests. Empty: none."`
 	UnrealProject    string   `yaml:"unreal_project" doc:"Folder of the Unreal project, in which exports are passed on."`
 	UnrealRecord     string   `yaml:"unreal_record" doc:"File to record all messages to and from the Unreal editor, to report the editor's answers."`
 	AllowDestructive bool     `yaml:"allow_destructive" doc:"Allow admins to overwrite files and assets, if the call has confirm."`

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"loregate/internal/markup"
@@ -27,14 +28,20 @@ type client struct {
 // answerLimit bounds the size of a reply, in bytes.
 const answerLimit = 32 << 20
 
-func newClient(base string, transport http.RoundTripper) (*client, error) {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" &&
-		u.Path != "/" {
-		return nil, fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010", base)
+// splitAddress returns the parts of an address: the server, and the path of Epic's MCP server if there is one.
+func splitAddress(address string) (base, path string, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" || strings.Count(u.Path, "/") > 1 {
+		return "", "", fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010 or http://127.0.0.1:8000/mcp",
+			address)
 	}
-	return &client{base: u.Scheme + "://" + u.Host, turn: make(chan struct{}, 1), http: &http.Client{Transport: transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}, nil
+	return u.Scheme + "://" + u.Host, strings.TrimSuffix(u.Path, "/"), nil
+}
+
+func newClient(base string, transport http.RoundTripper) *client {
+	return &client{base: base, turn: make(chan struct{}, 1), http: &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}
 }
 
 // plainTransport connects to an editor over one connection, without a proxy.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +33,7 @@ func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 
 // populateLevel spawns actors with one documented call each.
 func (x *txn) populateLevel(ctx context.Context, w *studio.Work, in studio.PopulateIn) (any, error) {
-	f, err := x.searchAssets(ctx)
+	f, err := x.editor.searchAssets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,29 +62,19 @@ func (x *txn) populateLevel(ctx context.Context, w *studio.Work, in studio.Popul
 	}
 	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json",
 		Media: "application/json"}, studio.PlacementsJSON(in, list))
-	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
+	return studio.PopulateOut{Created: len(x.placed.Actors), Placements: id}, err
 }
 
-// spawnActor places one actor. Unreal's units are centimetres and its coordinates are left-handed:
-// its Y axis is our negative Y axis.
+// spawnActor places one actor.
 func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) error {
-	var said struct {
-		Actor string `json:"ReturnValue"`
-	}
-	cm := func(m float64) float64 { return math.Round(m*1e4) / 100 }
-	err := x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call",
-		objectCall{Object: actorSubsystem, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
-			"ObjectToUse": asset,
-			"Location":    map[string]float64{"X": cm(p.Location[0]), "Y": -cm(p.Location[1]), "Z": cm(p.Location[2])},
-			"Rotation":    map[string]float64{"Pitch": 0, "Yaw": -math.Round(p.Turn*180/math.Pi*100) / 100, "Roll": 0},
-		}}, &said)
+	actor, err := x.editor.spawn(ctx, asset, p)
 	if err != nil {
 		return err
 	}
-	if said.Actor == "" {
+	if actor == "" {
 		return studio.Fail(studio.ExecFailed, "the Unreal editor spawned nothing of %s", asset)
 	}
-	x.spawned = append(x.spawned, said.Actor)
+	x.placed.Actors = append(x.placed.Actors, actor)
 	return nil
 }
 
@@ -117,6 +105,7 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportI
 	if len(said.Paths) == 0 {
 		return nil, studio.Fail(studio.ExecFailed, "the Unreal editor imported nothing of %s", m.Name)
 	}
+	x.placed.Assets = append(x.placed.Assets, said.Paths...)
 	w.Warn("nodes and triangles were not counted: Remote Control does not return them")
 	return studio.ImportOut{Assets: said.Paths}, nil
 }
@@ -156,7 +145,7 @@ func (x *txn) profileLevel(ctx context.Context, w *studio.Work, in studio.Profil
 
 // listAssets lists the assets below /Game/Loregate.
 func (x *txn) listAssets(ctx context.Context, w *studio.Work, in studio.ListIn) (any, error) {
-	f, err := x.searchAssets(ctx)
+	f, err := x.editor.searchAssets(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/studio"
 )
@@ -42,11 +46,11 @@ func TestDoubleNamesItsKind(t *testing.T) {
 	if err != nil || i.Kind != "protocol-double" || !strings.Contains(i.Version, "documented") {
 		t.Fatalf("probe %+v, %v", i, err)
 	}
-	tgt, err := a.Open(studio.Place{Name: "unreal"})
+	tgt, err := a.Open(studio.Place{Name: "unreal", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := tgt.Begin(t.Context(), nil)
+	x, err := tgt.Begin(t.Context(), func(string) bool { return true })
 	if err != nil || x.Info().Kind != "protocol-double" {
 		t.Fatalf("transaction %+v, %v", x.Info(), err)
 	}
@@ -78,8 +82,8 @@ func TestDoubleRefusesUnknownRequests(t *testing.T) {
 
 func TestSpawnAndRollBack(t *testing.T) {
 	a := double(t)
-	tgt, _ := a.Open(studio.Place{Name: "unreal"})
-	b, err := tgt.Begin(t.Context(), nil)
+	tgt, _ := a.Open(studio.Place{Name: "unreal", Dir: t.TempDir()})
+	b, err := tgt.Begin(t.Context(), func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +95,8 @@ func TestSpawnAndRollBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(x.spawned) != 3 || x.spawned[0] == x.spawned[1] {
-		t.Errorf("spawned %v", x.spawned)
+	if len(x.placed.Actors) != 3 || x.placed.Actors[0] == x.placed.Actors[1] {
+		t.Errorf("spawned %v", x.placed.Actors)
 	}
 	if d, _ := x.Digest(t.Context()); d == before {
 		t.Error("the digest does not see actors")
@@ -177,9 +181,112 @@ func TestServerResponses(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	for _, bad := range []string{"", "ftp://x", "http://", "http://user:pw@host:1", "http://host/path", "host:1"} {
+	for _, bad := range []string{"", "ftp://x", "http://", "http://user:pw@host:1", "http://host/a/path", "http://host/mcp?x", "host:1"} {
 		if _, err := New(Config{Address: bad}); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
+	}
+}
+
+// epicDouble is a protocol double of Epic's MCP server: it answers the documented calls of two toolsets, executes
+// nothing, and calls itself protocol-double.
+func epicDouble(t *testing.T, name string) (address string, asked *[]string) {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: name, Version: "5.8 (documented)"}, nil)
+	asked = &[]string{}
+	type call struct {
+		Toolset   string         `json:"toolset_name"`
+		Tool      string         `json:"tool_name"`
+		Arguments map[string]any `json:"arguments"`
+	}
+	mcp.AddTool(server, &mcp.Tool{Name: "call_tool"}, func(_ context.Context, _ *mcp.CallToolRequest, in call) (
+		*mcp.CallToolResult, any, error) {
+		*asked = append(*asked, in.Tool+" "+fmt.Sprint(in.Arguments))
+		answer := ""
+		switch in.Toolset + "." + in.Tool {
+		case "editor_toolset.toolsets.asset.AssetTools.find_assets":
+			answer = `{"returnValue": ["/Game/Loregate/dry_anchor.dry_anchor", "/Game/Other/x.x"]}`
+		case "editor_toolset.toolsets.scene.SceneTools.add_to_scene_from_asset":
+			answer = fmt.Sprintf(`{"returnValue": {"refPath": "/Game/Main.Main:PersistentLevel.Actor_%d"}}`, len(*asked))
+		case "editor_toolset.toolsets.scene.SceneTools.remove_from_scene":
+			answer = `{"returnValue": true}`
+		default:
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "no such tool"}}}, nil, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer}}}, nil, nil
+	})
+	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	t.Cleanup(site.Close)
+	return site.URL + "/mcp", asked
+}
+
+// Over Epic's MCP server assets are listed, actors placed, and a run undone by taking its actors away. Nothing outside
+// of the allow-list is asked, and only a server with Epic's name counts as an editor.
+func TestEpicServer(t *testing.T) {
+	address, asked := epicDouble(t, DoubleKind)
+	a, err := New(Config{Address: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := a.Probe(t.Context())
+	if err != nil || i.Kind != DoubleKind || !strings.Contains(i.Version, "documented") {
+		t.Fatalf("probe %+v, %v", i, err)
+	}
+	tgt, _ := a.Open(studio.Place{Name: "unreal", Dir: t.TempDir()})
+	begin := func() *txn {
+		t.Helper()
+		b, err := tgt.Begin(t.Context(), func(string) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.(*txn)
+	}
+	x := begin()
+	before, _ := x.Digest(t.Context())
+	if names, err := x.Names(t.Context()); err != nil || len(names) != 1 {
+		t.Fatalf("assets %v, %v", names, err)
+	}
+	if err := x.spawnActor(t.Context(), "/Game/Loregate/dry_anchor.dry_anchor",
+		studio.Placement{Location: [3]float64{1, 2, 3}, Turn: math.Pi / 2, Scale: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if said := (*asked)[len(*asked)-1]; !strings.Contains(said, "x:100 y:-200 z:300") || !strings.Contains(said, "yaw:-90") {
+		t.Errorf("asked %s", said)
+	}
+	if err := x.Commit(t.Context(), "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	x = begin()
+	if err := x.Undo(t.Context(), "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Commit(t.Context(), "run-2"); err != nil {
+		t.Fatal(err)
+	}
+	if d, _ := begin().Digest(t.Context()); d != before || !strings.HasPrefix((*asked)[len(*asked)-2], "remove_from_scene") {
+		t.Errorf("undone, and not as before: %v", *asked)
+	}
+	n := len(*asked)
+	for _, tool := range [][2]string{{"editor_toolset.toolsets.programmatic.ProgrammaticToolset", "execute_tool_script"},
+		{sceneTools, "load_level"}, {assetTools, "delete"}} {
+		if err := a.editor.(*epic).call(t.Context(), tool[0], tool[1], nil, nil); code(err) != studio.PolicyDenied {
+			t.Errorf("%v: %v", tool, err)
+		}
+	}
+	if err := a.callBridge(t.Context(), "profile", nil, nil); code(err) != studio.NotSupported || len(*asked) != n {
+		t.Errorf("the bridge: %v", err)
+	}
+	other, _ := epicDouble(t, "somebody-else")
+	if a, err = New(Config{Address: other}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Probe(t.Context()); code(err) != studio.Missing {
+		t.Errorf("another server: %v", err)
+	}
+	if a, err = New(Config{Address: "http://127.0.0.1:1/mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Probe(t.Context()); code(err) != studio.TargetGone {
+		t.Errorf("nobody there: %v", err)
 	}
 }
