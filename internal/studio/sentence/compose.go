@@ -59,6 +59,9 @@ func Read(b Brief) (*Reading, error) {
 		for _, m := range r.mentions {
 			out.Unknown = append(out.Unknown, m.words)
 		}
+		for _, one := range r.creatures {
+			out.Unknown = append(out.Unknown, one.words)
+		}
 		return out, ErrNothing
 	}
 	c := &composer{reader: r, out: out, seed: b.Seed, scene: &spec.Scene{Version: spec.Version, Name: makeName(b),
@@ -346,6 +349,7 @@ func (c *composer) compose() error {
 		}
 	}
 	c.emitAll(things)
+	c.addMarkers()
 	c.addCamera()
 	return nil
 }

@@ -182,7 +182,7 @@ func saysWord(r *Reading, word string) bool {
 	}
 	return slices.ContainsFunc(r.Phrases, func(p Phrase) bool {
 		return endsWith(strings.ReplaceAll(p.Assumed, `"`, " "), word) || p.Path == "" && p.Kind == "" &&
-			endsWith(p.Words, word)
+			(endsWith(p.Words, word) || endsWith(word, p.Words))
 	})
 }
 

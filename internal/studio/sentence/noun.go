@@ -176,7 +176,9 @@ func (r *reader) addLight(p *nounPhrase) {
 
 // addStrange notes a phrase that is not understood. Of the things that stand in relation to it the answer says so.
 func (r *reader) addStrange(p *nounPhrase, also *mention) {
-	r.addUnknown(p.words)
+	if !r.noteCreatures(p) {
+		r.addUnknown(p.words)
+	}
 	none := r.none && r.wordAt(r.at) == "of" // "no sight of water"
 	if r.after, r.none = true, none; none {
 		return
@@ -492,6 +494,9 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 		return
 	}
 	m.landmark = true
+	if l.lost {
+		r.placeCreatures(m)
+	}
 	noun := m.noun
 	if l.region != "" {
 		noun = l.region + " of " + noun

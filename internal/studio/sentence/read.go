@@ -138,11 +138,12 @@ func (m *mention) isFree() bool { return m.relation == "" || m.loose }
 // reader reads texts: noun phrases, and the words between them that say how they belong together.
 type reader struct {
 	*vocabulary
-	mentions []*mention
-	unknown  []string
-	light    string
-	inner    bool // the words say that the place is below the ground or inside
-	text     int  // index of the present text
+	mentions  []*mention
+	unknown   []string
+	creatures []creatures
+	light     string
+	inner     bool // the words say that the place is below the ground or inside
+	text      int  // index of the present text
 
 	tokens []token
 	at     int
@@ -229,6 +230,9 @@ func (r *reader) nameSilent(text int) {
 	}
 	for _, words := range r.unknown {
 		add(words)
+	}
+	for _, one := range r.creatures {
+		add(one.words)
 	}
 	for i, t := range r.tokens {
 		list, _ := r.findSenses(t.text)

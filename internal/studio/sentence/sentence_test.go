@@ -301,3 +301,26 @@ func TestWallOutdoors(t *testing.T) {
 		t.Errorf("%v, %v", counts, r.Unknown)
 	}
 }
+
+// People and animals become markers beside their landmark, which a person can walk to, and the answer says so.
+func TestCreaturesAreMarked(t *testing.T) {
+	r, err := Read(Brief{Words: "Two guards stand beside a gate of stone. A dog sleeps under a table, and there are no cats.", Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := build.Build(r.Scene, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Scene.Markers) != 3 || r.Scene.Markers["place_guard_2"].Note != "two guards" ||
+		r.Scene.Markers["place_dog_1"].Kind != "point" || !slices.ContainsFunc(r.Phrases, func(p Phrase) bool {
+		return p.Words == "two guards" && strings.Contains(p.Assumed, "markers")
+	}) {
+		t.Errorf("%v, %+v", r.Scene.Markers, r.Phrases)
+	}
+	for _, f := range m.Check() {
+		if strings.Contains(fmt.Sprint(f), "place_") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
