@@ -1,9 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"loregate/internal/fault"
 )
@@ -140,9 +144,59 @@ type audit struct {
 	Problems []fault.Field
 }
 
+// auditEvent is an entry of the audit that is no change of a card.
+type auditEvent struct {
+	At     time.Time
+	By     string
+	Act    string
+	About  string
+	Link   templ.SafeURL
+	Status string
+}
+
+var errNoAudit = fault.New(fault.Denied, "only game masters and admins read the audit; ask one of them")
+
+// showAuditEvents lists the events of proposals or keys.
+func (s *server) showAuditEvents(v *visit, of string) error {
+	if !managesWorlds(v.caller) {
+		return errNoAudit
+	}
+	f := v.frame("Audit")
+	var events []auditEvent
+	more := ""
+	switch of {
+	case "proposals":
+		list, err := call[proposalList](v, "list-proposals", fields{"limit": 50}.with("before", v.r.URL.Query().Get("before")))
+		if err != nil {
+			return err
+		}
+		for _, p := range list.Proposals {
+			events = append(events, auditEvent{p.Created, p.Author, "proposed " + operationName(p.Kind),
+				cmp.Or(p.What, "A proposal"), f.link("proposals", p.ID), operationName(p.Status)})
+		}
+		more = list.Next
+	case "keys":
+		list, err := call[keyList](v, "list_keys", nil)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(list.Keys, func(a, b programKey) int { return b.Created.Compare(a.Created) })
+		for _, k := range list.Keys {
+			events = append(events, auditEvent{k.Created, cmp.Or(k.By, k.Subject), "made a key for " + k.Subject, k.Name,
+				f.link("keys"), mayText(k.May)})
+		}
+	default:
+		return errNothingHere
+	}
+	return v.write(http.StatusOK, auditEventsPage(f, of, events, more))
+}
+
 // showAudit lists who changed which card.
 func (s *server) showAudit(v *visit) error {
 	q := v.r.URL.Query()
+	if of := q.Get("of"); of != "" {
+		return s.showAuditEvents(v, of)
+	}
 	a := audit{Card: q.Get("card"), Author: q.Get("by"), Operator: v.caller.Operator}
 	var err error
 	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author", a.Author)))

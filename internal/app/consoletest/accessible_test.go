@@ -97,6 +97,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			"sessions": "/sessions/ashlar-pass", "conflicts": "/conflicts/ashlar-pass", "places": "/places/lendwater",
 			"studio": "/studio/lendwater", "agents": "/agents/lendwater", "usage": "/usage/lendwater",
 			"games": "/games/lendwater", "audit": "/audit/lendwater",
+			"audit-proposals": "/audit/lendwater?of=proposals", "audit-keys": "/audit/lendwater?of=keys",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)

@@ -2,7 +2,9 @@ package consoletest
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -249,4 +251,39 @@ func TestAPlayerPlaysOnAPhone(t *testing.T) {
 	}
 	p.open("/play/world/lendwater")
 	p.wants("Fishgate Market.")
+}
+
+// TestTheFirstVisitIsSmall adds up the scripts and styles of a page over the wire, and of the pages with islands.
+func TestTheFirstVisitIsSmall(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	v := s.visitor()
+	v.signIn(s.code(access.RoleGM))
+	for page, most := range map[string]int64{"/w/lendwater": 120 << 10, "/w/lendwater/Rent%20Quay": 120 << 10,
+		"/places/lendwater": 120 << 10, "/edit/lendwater/Rent%20Quay": 200 << 10} {
+		_, body, _ := v.send("GET", page, nil)
+		var total int64
+		for _, part := range regexp.MustCompile(`(?:src|href)="(/assets/[^"]+)"`).FindAllStringSubmatch(body, -1) {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.base+part[1], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Accept-Encoding", "gzip")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, answer.Body)
+			if err != nil || answer.Header.Get("Content-Encoding") != "gzip" ||
+				!strings.Contains(answer.Header.Get("Cache-Control"), "immutable") {
+				t.Errorf("%s: %v, %v", part[1], err, answer.Header)
+			}
+			_ = answer.Body.Close() // it was read
+			total += n
+		}
+		t.Logf("%s: %d bytes of scripts and styles", page, total)
+		if total == 0 || total > most {
+			t.Errorf("%s loads %d bytes of scripts and styles, at most %d are allowed", page, total, most)
+		}
+	}
 }

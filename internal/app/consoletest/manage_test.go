@@ -86,7 +86,7 @@ func TestTheAuditShowsWhoChangedACard(t *testing.T) {
 	gm := s.visitor()
 	gm.signIn(s.code(access.RoleGM))
 	for _, page := range []string{"/audit/lendwater", "/audit/lendwater?as=gm"} {
-		if _, body, _ := gm.send("GET", page, nil); strings.Contains(body, "Kelp House") || !strings.Contains(body, "<table>") {
+		if _, body, _ := gm.send("GET", page, nil); strings.Contains(body, "Kelp House") || !strings.Contains(body, "<table ") {
 			t.Errorf("%s shows a game master: %.2000s", page, body)
 		}
 	}
@@ -95,11 +95,17 @@ func TestTheAuditShowsWhoChangedACard(t *testing.T) {
 		t.Errorf("a hidden card: %d %.2000s", status, body)
 	}
 	gm.wants("/audit/lendwater?by=nobody", "No change of a card matches")
+	admin.wants("/audit/lendwater?of=keys", "made a key for")
+	if status, _, _ := gm.send("GET", "/audit/lendwater?of=keys", nil); status != 403 {
+		t.Errorf("a game master reads the keys: %d", status)
+	}
 	player := s.visitor()
 	player.signIn(s.code(access.RoleUser))
-	for who, page := range map[*visitor]string{player: "/audit/lendwater", gm: "/audit/lendwater?as=user"} {
-		if status, _, _ := who.send("GET", page, nil); status != 403 {
-			t.Errorf("a player opens %s: %d", page, status)
+	for _, of := range []string{"", "&of=proposals", "&of=keys"} {
+		for who, page := range map[*visitor]string{player: "/audit/lendwater?", gm: "/audit/lendwater?as=user"} {
+			if status, _, _ := who.send("GET", page+of, nil); status != 403 {
+				t.Errorf("a player opens %s: %d", page+of, status)
+			}
 		}
 	}
 }
