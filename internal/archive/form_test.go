@@ -41,17 +41,22 @@ func TestOnlyThePatchedPartOfANoteChanges(t *testing.T) {
 		old, new    string // in the source
 		fault       string
 	}{
-		{"its own form", `{"mode": "find_replace", "find": "_old_ mill", "replace": "_new_ mill"}`, false, "_old_", "_new_", ""},
+		{"its own form", `{"mode": "find_replace", "find": "_old_ mill", "replace": "_new_ mill"}`, false, "_old_", "_new_",
+			""},
 		{"a section", `{"mode": "section", "heading": "After", "content": "Fire.\n"}`, false, "Water.", "Fire.", ""},
-		{"HTML over REST", `{"mode": "find_replace", "find": "<em>old</em>", "replace": "<em>new</em>"}`, true, "_old_", "_new_", ""},
+		{"HTML over REST", `{"mode": "find_replace", "find": "<em>old</em>", "replace": "<em>new</em>"}`, true, "_old_",
+			"_new_", ""},
 		{"words over REST", `{"mode": "find_replace", "find": "Kept", "replace": "Held"}`, true, "Kept", "Held", ""},
-		{"a section over REST", `{"mode": "section", "heading": "After", "content": "<p>Fire.</p>"}`, true, "Water.", "Fire.", ""},
-		{"an appended paragraph over REST", `{"mode": "append", "content": "<p>End.</p>"}`, true, "Water.", "Water.\n\nEnd.", ""},
+		{"a section over REST", `{"mode": "section", "heading": "After", "content": "<p>Fire.</p>"}`, true, "Water.",
+			"Fire.", ""},
+		{"an appended paragraph over REST", `{"mode": "append", "content": "<p>End.</p>"}`, true, "Water.",
+			"Water.\n\nEnd.", ""},
 		{"what cannot be mapped", `{"mode": "find_replace", "find": "<li>two</li>", "replace": "<li>two</li>\n<li>three</li>"}`, true, "", "", "conflict"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newDesk(t)
-			s.Do("user", "create_card", asJSON(map[string]any{"name": "The Weir", "text_format": "markdown", "content": theNote}))
+			s.Do("user", "create_card", asJSON(map[string]any{"name": "The Weir", "text_format": "markdown",
+				"content": theNote}))
 			via := overREST
 			if !tc.rest {
 				via = atMost(0)
@@ -93,8 +98,10 @@ func TestAFormatChangesOnlyByName(t *testing.T) {
 	s.As("user").Call("diff_card", `{"name": "The Weir"}`).Has(`"text_format"`, "+<h1>The Weir</h1>", "-# The Weir")
 	s.Do("admin", "restore_card", `{"name": "The Weir", "to_version": 1}`)
 	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("text_format", "markdown").Want("content", theNote)
-	s.As("user").WantFault("validation_error", "create_card", `{"name": "List", "type": "Pointer", "text_format": "markdown"}`)
-	s.As("user").WantFault("validation_error", "update_card", `{"name": "The Weir", "text_format": "html", "patch": {"mode": "append", "content": "x"}}`)
+	s.As("user").WantFault("validation_error", "create_card",
+		`{"name": "List", "type": "Pointer", "text_format": "markdown"}`)
+	s.As("user").WantFault("validation_error", "update_card",
+		`{"name": "The Weir", "text_format": "html", "patch": {"mode": "append", "content": "x"}}`)
 	s.wantRebuilt()
 }
 

@@ -88,7 +88,8 @@ type version struct {
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
 	return version{Version: l.Number(c, v), At: surface.Stamp(v.At), By: v.By, Operation: v.Op,
 		ChangeID: v.Change.String(), Name: v.Name,
-		Type: v.Type, TextFormat: formName(v.TextKind()), ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged,
+		Type: v.Type, TextFormat: formName(v.TextKind()), ContentLength: v.Length, Current: v.To == 0 && !v.Trashed,
+		Trashed: v.Trashed, Purged: v.Purged,
 		Level: shownLevel(l, v.Label)}
 }
 

@@ -17,7 +17,10 @@ import (
 // has secrets as well. Every read must return the same bytes in both.
 func TestHiddenCardsChangeNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
-	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t, sqlitetest.Open(t))) })
+	t.Run("sqlite", func(t *testing.T) {
+		tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t,
+			sqlitetest.Open(t)))
+	})
 }
 
 func tellApart(t *testing.T, bare, full *scene) {
@@ -168,7 +171,8 @@ var questions = map[string][]string{
 	"get_type":         {`{"name": "Conspiracy"}`, `{"name": "Conspirator"}`},
 	"get_attachment":   {`{"name": "Map"}`, `{"name": "Chart"}`},
 	"search": {`{"query": "lamp"}`, `{"query": "conspiracy"}`, `{"query": "lanp conspirasy valt"}`,
-		`{"query": "lamp type:Conspirac"}`, `{"query": "lamp tag:Liar"}`, `{"query": "level:gm lamp"}`, `{"query": "lamp in:Valt"}`,
+		`{"query": "lamp type:Conspirac"}`, `{"query": "lamp tag:Liar"}`, `{"query": "level:gm lamp"}`,
+		`{"query": "lamp in:Valt"}`,
 		`{"query": "type:Character"}`},
 	"fetch": {`{"id": "Inn"}`, `{"id": "Vault"}`},
 }

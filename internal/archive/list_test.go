@@ -82,7 +82,11 @@ func TestHistoryAndDiff(t *testing.T) {
 		s.wrote("Main Page", "one\ntwo\nthree\n")
 		s.edited("Main Page", "one\n2\nthree\n")
 		typ := "PlainText"
-		s.on("Main Page", func(p *canon.Plan, c canon.Card) error { _, err := p.Update(c, canon.Edit{Type: &typ}); return err })
+		s.on("Main Page", func(p *canon.Plan, c canon.Card) error {
+			_, err := p.Update(c,
+				canon.Edit{Type: &typ})
+			return err
+		})
 		got := s.As("user").Call("get_card_history", `{"name": "Main Page", "limit": 2}`)
 		got.Want("total", 3).Want("next_offset", 2).Want("versions.0.version", 3).Want("versions.0.current",
 			true).Want("versions.0.by", "keeper").
@@ -115,7 +119,8 @@ func TestAuditShowsWhoChangedACard(t *testing.T) {
 		s.As("admin").Call("audit_changes", `{}`, overREST).WantNames("changes", "Lamp, Lamp, Quay, Plot, Quay").
 			Want("changes.0.operation", "delete_card").Want("changes.0.trashed", true)
 		s.As("admin").Call("audit_changes", `{"card": "Lamp", "author": "keeper"}`, overREST).WantNames("changes", "Lamp")
-		s.As("gm").Call("audit_changes", `{"card": "quay", "limit": 1}`, overREST).WantNames("changes", "Quay").Want("total", 2)
+		s.As("gm").Call("audit_changes", `{"card": "quay", "limit": 1}`, overREST).WantNames("changes",
+			"Quay").Want("total", 2)
 		for who, input := range map[string]string{"gm": `{"card": "Plot"}`, "user": `{}`} {
 			if f := s.As(who).asked("audit_changes", input, overREST); f.Kind != fault.NotFound && who == "gm" ||
 				f.Kind != fault.Denied && who == "user" {
@@ -172,7 +177,8 @@ func TestReferencesByAlias(t *testing.T) {
 		alias("Namesake", "Oda")
 		s.As("user").Call("wanted_cards", `{}`).WantNames("wanted", "The Spy")
 		s.As("gm").Call("wanted_cards", `{}`).WantNames("wanted", "")
-		s.As("user").Call("get_relationships", `{"name": "One", "kind": "links"}`).WantNames("cards", "Old Mill, The Spy, Oda")
+		s.As("user").Call("get_relationships", `{"name": "One", "kind": "links"}`).WantNames("cards",
+			"Old Mill, The Spy, Oda")
 		s.As("gm").Call("get_relationships", `{"name": "One", "kind": "links"}`).WantNames("cards", "Old Mill, Plot, Oda")
 		s.As("user").Call("get_relationships", `{"name": "Old Mill", "kind": "linked_by"}`).WantNames("cards", "One")
 		s.As("gm").Call("get_relationships", `{"name": "Plot"}`).WantNames("cards", "One")

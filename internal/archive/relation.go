@@ -94,7 +94,8 @@ func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in rel
 
 // listSources lists the cards that refer to the card by references of a kind, 0 for all kinds. Each is
 // listed once; those that use the card's name come first.
-func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, c canon.Card, kind canon.RefKind, p page) error {
+func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, c canon.Card, kind canon.RefKind,
+	p page) error {
 	targets, err := l.RefTargets(ctx, c)
 	if err != nil {
 		return err

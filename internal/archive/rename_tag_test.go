@@ -80,7 +80,8 @@ func TestRenamingATagIsRefused(t *testing.T) {
 	s := newSceneOn(t, sqlitetest.Open(t))
 	u := s.As("user")
 	for _, input := range []string{`{"from": "...", "to": "a"}`, `{"from": "a", "to": "..."}`,
-		`{"from": "a", "to": "[[b]]"}`, `{"from": "a", "to": "b|c"}`, `{"from": "a", "to": "b\n[[c"}`, `{"from": "a", "to": "~b"}`, `{"from": "a", "to": ""}`,
+		`{"from": "a", "to": "[[b]]"}`, `{"from": "a", "to": "b|c"}`, `{"from": "a", "to": "b\n[[c"}`,
+		`{"from": "a", "to": "~b"}`, `{"from": "a", "to": ""}`,
 		`{"from": "a", "to": "b", "prefix": "+"}`} {
 		u.WantFault("validation_error", "rename_tag", input)
 	}

@@ -154,7 +154,8 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 	}
 	if len(out.Cards) == in.Limit {
 		return fault.BadField("limit",
-			"more than %d cards have this text; narrow the search by prefix, type or tag, or give a higher limit, at most %d", in.Limit,
+			"more than %d cards have this text; narrow the search by prefix, type or tag, or give a higher limit, at most %d",
+			in.Limit,
 			replaceCards)
 	}
 	card, err := p.Update(c, canon.Edit{Content: &r.Content})

@@ -49,7 +49,8 @@ func TestWordsAreSearchedByRelevanceByDefault(t *testing.T) {
 		aCoast(s)
 		got := s.As("user").Call("search_cards", `{"q": "lamps burn", "highlight": true}`)
 		got.Want("total", 3).Want("ranked", true).Want("cards.0.name", "Games+Coast+Lamp").Lacks("note", "Wreck", "lie")
-		if snippet := got.Each("cards", "snippet")[0]; !strings.Contains(snippet, "<mark>lamp</mark>, <mark>Lamp</mark>, <mark>lamp") {
+		if snippet := got.Each("cards", "snippet")[0]; !strings.Contains(snippet,
+			"<mark>lamp</mark>, <mark>Lamp</mark>, <mark>lamp") {
 			s.t.Errorf("the snippet marks nothing: %s", snippet)
 		}
 		s.As("user").Call("search_cards", `{"q": "fery"}`).WantNames("cards", "Games+Coast+Ferry").
@@ -151,7 +152,8 @@ func TestTagsAreNoCardsOfTheirOwn(t *testing.T) {
 func TestPagesAddUpToTheTotal(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		aCoast(s)
-		for _, call := range []string{`"q": "a", "fuzzy": false`, `"q": "lamp"`, `"q": "lamp", "search_in": "content"`, `"type": "Location"`} {
+		for _, call := range []string{`"q": "a", "fuzzy": false`, `"q": "lamp"`, `"q": "lamp", "search_in": "content"`,
+			`"type": "Location"`} {
 			var names []string
 			total := 0
 			for offset, steps := "0", 0; offset != "" && steps < 20; steps++ {

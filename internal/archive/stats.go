@@ -87,7 +87,8 @@ func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCa
 	lower := strings.ToLower(content)
 	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt),
 		Characters: utf8.RuneCountInString(content),
-		Words:      len(strings.Fields(canon.PlainText(c.TextKind(), content))), Sections: len(headingsOf(c.TextKind(), content)),
+		Words:      len(strings.Fields(canon.PlainText(c.TextKind(), content))), Sections: len(headingsOf(c.TextKind(),
+			content)),
 		External: strings.Count(lower, "<a ") + strings.Count(content, "]("),
 		Images:   strings.Count(lower, "<img") + strings.Count(content, "!["), Children: below.Count}
 	out.External -= strings.Count(content, "![") // a picture in Markdown is no link

@@ -272,7 +272,8 @@ func (v *visit) invoke(operation string, in any, file []byte) (*op.Answer, error
 		input = nil
 	}
 	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, Upload: file,
-		World: v.world, Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")})
+		World: v.world, Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"),
+		IdempotencyKey: v.r.PostFormValue("once")})
 }
 
 // fields is the input of an operation by name. Empty strings are left out.

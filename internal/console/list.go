@@ -166,7 +166,8 @@ func (s *server) showAuditEvents(v *visit, of string) error {
 	more := ""
 	switch of {
 	case "proposals":
-		list, err := call[proposalList](v, "list-proposals", fields{"limit": 50}.with("before", v.r.URL.Query().Get("before")))
+		list, err := call[proposalList](v, "list-proposals", fields{"limit": 50}.with("before",
+			v.r.URL.Query().Get("before")))
 		if err != nil {
 			return err
 		}
@@ -199,7 +200,8 @@ func (s *server) showAudit(v *visit) error {
 	}
 	a := audit{Card: q.Get("card"), Author: q.Get("by"), Operator: v.caller.Operator}
 	var err error
-	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author", a.Author)))
+	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author",
+		a.Author)))
 	a.Problem, a.Problems = problemOf(err)
 	if a.Card != "" && fault.KindOf(err) == fault.NotFound {
 		a.Problem = fault.Show(err, "").Error.Message

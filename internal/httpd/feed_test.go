@@ -28,7 +28,8 @@ func ticker() *op.Feed {
 	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, MinRole: access.RoleUser,
 		Audience: "play",
 		Route:    "GET /api/feeds/{id}/stream",
-		Open: func(ctx context.Context, _ *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+		Open: func(ctx context.Context, _ *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error],
+			error) {
 			if vars["id"] == "absent" {
 				return nil, fault.New(fault.NotFound, "no such feed")
 			}

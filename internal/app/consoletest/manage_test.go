@@ -28,7 +28,8 @@ func TestAScenePlanIsReadBeforeItIsBuilt(t *testing.T) {
 	}
 	player := s.visitor()
 	player.signIn(s.code(access.RoleUser))
-	if status, body, _ := player.send("POST", "/studio/lendwater", url.Values{"intent": {"build The Dry Anchor"}}); status != 403 {
+	if status, body, _ := player.send("POST", "/studio/lendwater",
+		url.Values{"intent": {"build The Dry Anchor"}}); status != 403 {
 		t.Errorf("a player plans: %d %.300s", status, body)
 	}
 }
@@ -39,7 +40,8 @@ func TestAnAgentIsSwitchedOff(t *testing.T) {
 	s := newStage(t)
 	admin := s.visitor()
 	admin.signIn(s.code(access.RoleAdmin))
-	_, body, _ := admin.send("POST", "/keys/lendwater/create", url.Values{"name": {"scribe"}, "role": {"user"}, "may": {"propose"}})
+	_, body, _ := admin.send("POST", "/keys/lendwater/create", url.Values{"name": {"scribe"}, "role": {"user"},
+		"may": {"propose"}})
 	_, rest, found := strings.Cut(body, "lg_")
 	if !found {
 		t.Fatalf("no key was made: %.600s", body)
@@ -86,7 +88,8 @@ func TestTheAuditShowsWhoChangedACard(t *testing.T) {
 	gm := s.visitor()
 	gm.signIn(s.code(access.RoleGM))
 	for _, page := range []string{"/audit/lendwater", "/audit/lendwater?as=gm"} {
-		if _, body, _ := gm.send("GET", page, nil); strings.Contains(body, "Kelp House") || !strings.Contains(body, "<table ") {
+		if _, body, _ := gm.send("GET", page, nil); strings.Contains(body, "Kelp House") || !strings.Contains(body,
+			"<table ") {
 			t.Errorf("%s shows a game master: %.2000s", page, body)
 		}
 	}

@@ -229,7 +229,8 @@ func (g *signer) consent(address string, changes ...string) string {
 		g.t.Fatal(err)
 	}
 	form := u.Query()
-	for name, value := range map[string]string{"decision": "allow", "world": "lendwater", "role": "user", "may": "propose"} {
+	for name, value := range map[string]string{"decision": "allow", "world": "lendwater", "role": "user",
+		"may": "propose"} {
 		form.Set(name, value)
 	}
 	for i := 0; i < len(changes); i += 2 {
@@ -382,7 +383,8 @@ func TestACodeWorksOnce(t *testing.T) {
 		t.Errorf("the first refresh token after the code came again: %d", status)
 	}
 	patient := g.allow().Get("code")
-	if status, answer := g.tokens("code", patient, "client_id", ""); status != 400 || answer["error"] != "invalid_request" {
+	if status, answer := g.tokens("code", patient, "client_id", ""); status != 400 ||
+		answer["error"] != "invalid_request" {
 		t.Errorf("no client: %d %v", status, answer)
 	}
 	if status, _ := g.tokens("code", patient); status != 200 {
@@ -676,7 +678,8 @@ func TestConsentWithheldIsAToolsError(t *testing.T) {
 		}
 		answer, err := session.CallTool(t.Context(), &row.call)
 		// A tool of another part looks as if there were none.
-		if unknown := err != nil && strings.Contains(err.Error(), "unknown tool"); !unknown && (err != nil || !answer.IsError) {
+		if unknown := err != nil && strings.Contains(err.Error(), "unknown tool"); !unknown && (err != nil ||
+			!answer.IsError) {
 			t.Errorf("%s: %+v, %v", name, answer, err)
 		}
 	}

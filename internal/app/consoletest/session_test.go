@@ -207,7 +207,8 @@ func TestReflectedTextDoesNothing(t *testing.T) {
 	const script = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 	q := url.QueryEscape(script)
 	for _, path := range []string{"/w/lendwater?q=" + q, "/w/lendwater?type=" + q, "/w/lendwater?tag=" + q,
-		"/w/lendwater?offset=" + q, "/w/lendwater/" + url.PathEscape(script), "/w/lendwater?as=" + q, "/w/" + url.PathEscape(script),
+		"/w/lendwater?offset=" + q, "/w/lendwater/" + url.PathEscape(script), "/w/lendwater?as=" + q,
+		"/w/" + url.PathEscape(script),
 		"/places/lendwater?at=" + q, "/audit/lendwater?card=" + q, "/history/lendwater/" + url.PathEscape(script),
 		"/new/lendwater?name=" + q, "/campaign/lendwater?type=" + q, "/usage/lendwater?days=" + q, "/sign-in?to=" + q,
 		"/authorize?client_id=" + q, "/run/lendwater/" + url.PathEscape(script), "/join?x=" + q} {
