@@ -59,18 +59,26 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 }
 
 // IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb or has it from the table only,
-// its acts are not certain, many or in many words, the command breaks off, or a name in it looks like a part of a
-// sentence. It is sure that something is missing if it knows the verb, and of a word that it mended.
+// its acts are not certain, many or in many words, the command breaks off or has a pronoun behind many words, or a name
+// in it looks like a part of a sentence. It is sure that something is missing if it knows the verb, of a word that it
+// mended, of the answer to a question, and that a single word is no command.
 func (p Parsed) IsUnsure() bool {
-	return slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
-		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || len(strings.Fields(p.RawText)) > sureCommand ||
-		len(p.Ambiguities) == 0 && breaksOff(p.RawText) ||
+	words := len(strings.Fields(p.RawText))
+	return words > 1 && slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
+		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || words > sureCommand ||
+		len(p.Ambiguities) == 0 && (breaksOff(p.RawText) || refersBack(p.RawText)) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
 			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence &&
 				i.Confidence != goalConfidence
 			return weak || i.Confidence == tableConfidence || isDoubtful(i.DirectObject) ||
 				slices.ContainsFunc(i.Targets, isDoubtful)
 		})
+}
+
+// refersBack reports whether a command of several parts has a pronoun, which may stand for more than one thing.
+func refersBack(text string) bool {
+	words := lex(text)
+	return len(words) >= referring && hasPronoun(words)
 }
 
 // breaksOff reports whether a command ends before a name: tie the rope to the.
@@ -82,6 +90,7 @@ func breaksOff(text string) bool {
 // Bounds of a sure reading of a command.
 const (
 	manyActs    = 3
+	referring   = 7 // words of a command in which a pronoun may stand for more than one thing
 	sureCommand = 9 // words
 )
 
@@ -89,6 +98,7 @@ const (
 const (
 	goalConfidence   = 0.7  // a goal without a verb
 	mendedConfidence = 0.75 // a misspelt word
+	answerConfidence = 0.84 // the answer to a question
 	tableConfidence  = 0.85 // a verb of the table
 	idiomConfidence  = 0.9
 

@@ -173,7 +173,7 @@ func thingAsked(words []word) string {
 
 // answer adds the look, examination or inventory that answers a question. It asks back if none does.
 func (p *parser) answer(words []word, at Span) {
-	i := Intent{Confidence: 0.8}
+	i := Intent{Confidence: answerConfidence}
 	w := words[0].fold
 	last := len(words) - 1
 	switch {
