@@ -31,13 +31,13 @@ func TestAnotherReader(t *testing.T) {
 	if len(r.asked) != 0 {
 		t.Errorf("asked for %q", r.asked)
 	}
-	p.Does("frobnicate").Is("results.0.outcome", "done", "results.0.verb", "move")
+	p.Does("frobnicate the square").Is("results.0.outcome", "done", "results.0.verb", "move")
 	if p.Stands() != "Square" || len(r.asked) != 1 {
 		t.Errorf("the player stands at %s; asked for %q", p.Stands(), r.asked)
 	}
 	r.err = errors.New("no answer")
-	p.Does("frobnicate").Is("results.#", 0, "ambiguities.0.kind", "verb")
-	s.As("user").Call("parse-command", `{"text":"frobnicate"}`).Is("parseVersion", command.Version)
+	p.Does("frobnicate the square").Is("results.#", 0, "ambiguities.0.kind", "verb")
+	s.As("user").Call("parse-command", `{"text":"frobnicate the square"}`).Is("parseVersion", command.Version)
 	r.err = nil
-	s.As("user").Call("parse-command", `{"text":"frobnicate"}`).Is("parseVersion", "model:test", "intents.0.verb", "move")
+	s.As("user").Call("parse-command", `{"text":"frobnicate the square"}`).Is("parseVersion", "model:test", "intents.0.verb", "move")
 }
