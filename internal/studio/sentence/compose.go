@@ -168,7 +168,7 @@ func (c *composer) chooseSetting(terrain string) {
 		name = best.name
 	case c.hasTerrain(terrain):
 		name, assumed = c.settingOf(terrain), "from the terrain of the card"
-	case slices.ContainsFunc(c.mentions, c.meansRoom) || slices.ContainsFunc(c.mentions, func(m *mention) bool {
+	case slices.ContainsFunc(c.mentions, c.meansRoom) && !c.isOutdoors() || slices.ContainsFunc(c.mentions, func(m *mention) bool {
 		return c.isLedTo(m) && c.Settings[m.name].Indoor != nil
 	}):
 		name, assumed = "room", "the words name things of a room and no place"
@@ -301,6 +301,19 @@ func (c *composer) isAround(house *mention) bool {
 		in = in || c.meansRoom(m) && m.owner == nil && m.name != "wall" && !slices.Contains(c.Portable, m.name)
 	}
 	return in
+}
+
+// isOutdoors reports whether the words name buildings, land or plants, and of the things of a room only those that also
+// stand outdoors.
+func (c *composer) isOutdoors() bool {
+	out := false
+	for _, m := range c.mentions {
+		if c.meansRoom(m) && (m.class != isThing || !slices.Contains(c.Portable, m.name)) {
+			return false
+		}
+		out = out || m.class == isThing && slices.Contains([]string{asHouse, asLand, asPlant, isAfloat}, c.Things[m.name].Stands)
+	}
+	return out
 }
 
 func (c *composer) meansRoom(m *mention) bool {

@@ -262,6 +262,7 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 		}
 		r.regions[m] = p.noun
 	}
+	r.named = p.noun
 	r.bind(m, also)
 	if p.owned && m.isFree() {
 		r.putWithOwner(m)
@@ -269,6 +270,10 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 	r.strange, r.reduced = false, nil
 	if also != nil && also.class == isThing && m.class == isSurface && p.definite && also.isFree() {
 		also.relate("in", m, m.noun) // "the cracks of the floor"
+	}
+	r.whole = nil
+	if also != nil && also.class == isThing {
+		r.whole = also // "the towers of the castle rising above"
 	}
 	if r.last = m; also != nil && also.class == isThing && m.class == isThing && !p.definite && p.number == 0 {
 		r.last = also // "a spring of water"
@@ -419,6 +424,9 @@ func (r *reader) bind(m *mention, also *mention) {
 		l = l.outer // "jars of seeds, bags of herbs"
 		r.link = l
 	}
+	if l != nil && l.relation == "with" && l.to != nil && l.to.class == isThing && r.joined && r.comma && m.exact {
+		r.link, l = nil, nil // "a table with two chairs, and a fireplace"
+	}
 	switch {
 	case l != nil && l.inverse:
 		r.bindMember(m, l)
@@ -497,7 +505,7 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 	if l.lost {
 		r.placeCreatures(m)
 	}
-	noun := m.noun
+	noun := r.named
 	if l.region != "" {
 		noun = l.region + " of " + noun
 	}

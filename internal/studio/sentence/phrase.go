@@ -465,6 +465,8 @@ func (r *reader) nounWithin(at, left int) bool {
 		case n == 0:
 		case hasNoun(list):
 			return !(n == 1 && !plural && isWordAs(word, meaning.Verb) && r.isFunction(at+1))
+		case hasSense(list, isLight) && isWordAs(word, meaning.Noun) && !r.nounWithin(at+n, left-1):
+			return true
 		case slices.Contains(quantifiers, word) && word != "of":
 		case hasSense(list, isRelation, isInverse, isWithin, isMade, isWithout, isElsewhere):
 			return false

@@ -82,7 +82,7 @@ func (m *mention) relate(relation string, to *mention, noun string) {
 	}
 	if to != nil {
 		to.landmark = true
-		m.loose = to.class == isSurface && to.name == "floor" // says little
+		m.loose = to.class == isSurface && to.name == "floor" && !isRegional(m.relation) // says little
 	}
 }
 
@@ -165,6 +165,8 @@ type clause struct {
 	subject *mention   // the thing before the verb
 	opener  *mention   // the thing before the first verb
 	began   int        // mentions before this sentence
+	named   string     // the last noun phrase as written there
+	whole   *mention   // the thing before "of", if the last noun phrase is a part of what it names
 	fronted bool       // it begins with "surrounded by" and its like
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
 	after   bool       // nothing stands behind the last noun phrase
@@ -403,7 +405,7 @@ func (r *reader) readReference(word string) bool {
 	case r.link != nil && !r.link.inverse && (slices.Contains(pronouns, word) || pointing):
 		l := r.link
 		r.link, r.after = nil, false
-		if len(l.subjects) > 1 && word == "it" {
+		if len(l.subjects) > 1 && word == "it" && !(l.subjects[0].loose && l.subjects[0].to == l.subjects[1].to) {
 			l.subjects = []*mention{cmp.Or(r.last, l.subjects[0])}
 		}
 		if word == "which" {
@@ -534,6 +536,11 @@ func (r *reader) readOf(word string) bool {
 	return true
 }
 
+func (r *reader) isMaterialAt(at int) bool {
+	list, _, _ := r.match(at)
+	return hasSense(list, isMaterial)
+}
+
 // parseMaterial reads a material that is no adjective: "rough stone and wood". Of two the first counts.
 func (r *reader) parseMaterial(at int) (material string, next int) {
 	for range 3 {
@@ -544,6 +551,8 @@ func (r *reader) parseMaterial(at int) (material string, next int) {
 			s, n, ok = sense{name: r.isMaterial(meaning.Lemma(word, meaning.Noun))}, 1, true
 		}
 		switch {
+		case ok && isColour(s.name) && r.isMaterialAt(at+n):
+			at += n
 		case ok && (r.wordAt(at+n) == "," || !r.nounFollows(at+n)):
 			at += n
 			if r.wordAt(at) == "and" || r.wordAt(at) == "," && r.wordAt(at+1) == "and" {
@@ -687,7 +696,11 @@ func (r *reader) readVerb(word string) {
 		r.reduced, r.subject = nil, cmp.Or(r.firstOf(r.group), r.subject)
 		r.opener = cmp.Or(r.opener, r.subject)
 	case r.after && !r.copula:
-		r.reduced = r.last
+		r.reduced = cmp.Or(r.whole, r.last)
+		if m := r.last; slices.Contains(postures, word) && m != nil && m.loose && slices.Contains(r.group, m.to) &&
+			m.to.class == isThing && !r.isPronounAhead() {
+			r.reduced = m.to // "a cart full of hay sitting outside"
+		}
 	}
 	r.strange, r.inside = r.strange && !r.inside && r.after, false
 	r.copula = r.copula || slices.Contains(copulas, word)
@@ -696,6 +709,15 @@ func (r *reader) readVerb(word string) {
 		r.front.verb = true
 	}
 	r.at++
+}
+
+// postures are participles of things that stand by themselves.
+var postures = []string{"sitting", "standing", "located", "situated", "placed", "positioned", "lying", "resting"}
+
+// isPronounAhead reports whether the relation behind the present word leads to a pronoun.
+func (r *reader) isPronounAhead() bool {
+	_, n, _ := r.match(r.at + 1)
+	return slices.Contains(pronouns, r.wordAt(r.at+1+max(n, 1)))
 }
 
 // endFronted gives the things of "surrounded by trees, the cottage has a porch" their landmark.

@@ -52,7 +52,8 @@ func (r *reader) connect(list []sense, n int) bool {
 		r.closeList(false)
 	}
 	within := s.class == isWithin || !r.landmarkFollows(next)
-	if isVerb && len(r.group) > 0 && !r.turned {
+	l.lost = (r.after || isVerb) && r.strange && !r.inside
+	if isVerb && len(r.group) > 0 && !r.turned && !l.lost {
 		r.last = r.group[len(r.group)-1] // not the landmark before the verb
 		for _, m := range r.group {
 			m.loose = m.loose || !within && m.relation != "" // "a window in the wall overlooks the sea"
@@ -63,12 +64,13 @@ func (r *reader) connect(list []sense, n int) bool {
 		r.after, r.joined, r.at = false, false, next
 		return true
 	}
-	if l.lost = r.after && r.strange; !l.lost {
+	if !l.lost {
 		l.subjects = r.subjects(next, within)
 	}
 	r.multiply(l, r.span(r.at, n))
 	r.after, r.joined = false, false
 	if within {
+		r.after = r.wordAt(next) == "with" && r.last != nil
 		if len(l.subjects) == 0 && !l.lost {
 			r.front = l
 		}
@@ -329,7 +331,8 @@ func (r *reader) readInverse(s sense) {
 		if r.last != nil {
 			subjects = []*mention{r.last}
 		}
-		if placed := r.placedAt(r.last); placed != nil && r.last.class == isSetting && isVagueRoom(r.last) {
+		if placed := r.placedOn(r.last); placed != nil && placed.class == isThing && r.last.class == isSetting &&
+			isVagueRoom(r.last) {
 			subjects = []*mention{placed}
 		}
 	}
@@ -378,6 +381,9 @@ func (r *reader) readInverse(s sense) {
 	}
 	if len(subjects) > 0 {
 		l.to, l.toNoun = subjects[0], subjects[0].noun
+		if region, of, ok := strings.Cut(l.toNoun, " of "); ok && regions[region][0] == s.name {
+			l.toNoun = of
+		}
 		l.subjects = subjects
 		switch {
 		case s.name == "on" && slices.Contains(holding, subjects[0].name) &&

@@ -134,6 +134,11 @@ func TestPhrases(t *testing.T) {
 		{"The altar is draped with a cloth, and two candles burn on it.",
 			"altar 1; cloth 1 on altar; candle 2 on altar"},
 		{"A ship lies at anchor. Its two cannons are loaded.", "ship 1 beside anchor; anchor 1; cannon 2 on ship"},
+		{"There is a table in the room with plates and cups on it.", "table 1 in room; room 1; plate 3 on table; mug 3 on table"},
+		{"A cart filled with hay sitting outside of the barn", "cart 1 outside barn; patch 1 hay on cart; barn 1"},
+		{"Inside the hut there is a table with two chairs, and a fireplace.",
+			"room 1; table 1 in hut; chair 2 beside table; fireplace 1 in hut"},
+		{"the towers of the castle rising above the trees", "tower 3 above trees; castle 1; tree 12"},
 		{"a path leading to the castle, and a well", "road 1 leading to castle; castle 1; well 1"},
 	} {
 		r, _ := reading(t, row.words)
