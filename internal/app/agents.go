@@ -19,6 +19,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/proposal/kind"
+	"loregate/internal/telemetry"
 	"loregate/internal/usage"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -27,13 +28,36 @@ import (
 
 // openUsage creates the recorder of the costs of models and moderation.
 func (a *App) openUsage(o Options) (err error) {
-	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget,
+	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Told: a.countUsage,
 		Now: a.now, Logger: a.logger}
 	if o.Deterministic {
 		c.Every = usage.WhenTold
 	}
 	a.usage, err = usage.New(c)
 	return err
+}
+
+// countUsage counts a usage event in the metrics.
+func (a *App) countUsage(e usage.Event) {
+	switch e.Name {
+	case usage.ModelCalled:
+		a.metrics.Budget(e.Purpose, e.TokensPrompt+e.TokensCompletion)
+		a.metrics.Model(e.Purpose, float64(e.CostMicroUSD)/1e6, time.Duration(e.LatencyMS*float64(time.Millisecond)))
+	case usage.ProposalJudged:
+		a.metrics.Judged(e.Purpose, string(e.Outcome))
+	}
+	if e.Recall != nil {
+		a.metrics.Recall(*e.Recall)
+	}
+}
+
+// countTurn counts an act that was told to its player.
+func (a *App) countTurn(by, text string) {
+	if by != world.ByRules {
+		by = "model"
+	}
+	a.metrics.Turn(by)
+	a.metrics.Text("narration", telemetry.HashWords(text))
 }
 
 // FlushUsage writes pending usage figures, which are otherwise written periodically: see Options.Deterministic.
@@ -94,7 +118,7 @@ func (a *App) safetyProfile(ctx context.Context, g access.Grant) (profile string
 }
 
 // meter records judged proposals as usage events.
-type meter struct{ usage *usage.Recorder }
+type meter struct{ app *App }
 
 func (m meter) Judged(g access.Grant, j proposal.Measure) {
 	e := usage.Event{Name: usage.ProposalJudged, Purpose: j.Purpose, Model: j.Model, TokensPrompt: j.TokensPrompt,
@@ -106,8 +130,9 @@ func (m meter) Judged(g access.Grant, j proposal.Measure) {
 	}
 	if j.Kind == "npc_dialogue" {
 		e.Grams = j.Grams
+		m.app.metrics.Text("dialogue", j.Words)
 	}
-	m.usage.Record(g.World(), e)
+	m.app.usage.Record(g.World(), e)
 }
 
 // KeepAmbience has the agent for ambience check a place. The agent acts as a user, because it

@@ -37,7 +37,7 @@ func (a *App) openWorld(ctx context.Context) error {
 	}
 	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a},
 		Reader: a.commandReader(), Settle: a.rules.Settle, Narrator: a.turnNarrator(),
-		Patience: a.Config.Narration.Patience, Now: a.now}); err != nil {
+		Patience: a.Config.Narration.Patience, Told: a.countTurn, Now: a.now}); err != nil {
 		return err
 	}
 	facts, err := a.openLore()

@@ -58,6 +58,7 @@ type Measure struct {
 	TokensPrompt, TokensCompletion int
 	Took                           time.Duration
 	Grams                          []uint32 // hashes of the texts' three-word runs, for their variety
+	Words                          []uint32 // hashes of the texts' words, in order
 }
 
 // Config configures a Service. Canon, Guard, Prompts and Kinds are required.

@@ -44,6 +44,23 @@ func appendShingles(list []uint64, words []string) []uint64 {
 	return list
 }
 
+// maxWords bounds the words that hashWords returns.
+const maxWords = 500
+
+// hashWords returns a hash of each word of texts.
+func hashWords(texts []Text) (list []uint32) {
+	for _, t := range texts {
+		for _, word := range safety.Fold(t.Text) {
+			if len(list) < maxWords {
+				h := fnv.New32a()
+				_, _ = h.Write([]byte(word))
+				list = append(list, h.Sum32())
+			}
+		}
+	}
+	return list
+}
+
 func simHash(shingles []uint64) (sim uint64) {
 	var votes [64]int
 	for _, h := range shingles {

@@ -211,5 +211,6 @@ func (s *Service) meterResult(c *candidate, r Result, started time.Time) {
 	for _, h := range c.sig.shingles[:min(len(c.sig.shingles), 64)] {
 		m.Grams = append(m.Grams, uint32(h))
 	}
+	m.Words = hashWords(c.texts)
 	s.cfg.Meter.Judged(c.grant, m)
 }

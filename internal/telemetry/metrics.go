@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,15 +37,23 @@ type Metrics struct {
 	search   prometheus.Histogram
 	budget   *prometheus.CounterVec
 	runs     *prometheus.CounterVec
+	model    *prometheus.HistogramVec
+	cost     *prometheus.CounterVec
+	judged   *prometheus.CounterVec
+	recall   prometheus.Histogram
+	turns    *prometheus.CounterVec
+	texts    map[string]*variety // by kind of text
 }
 
 // other replaces every value that a label may not have.
 const other = "other"
 
-// Upper bounds in seconds. A call takes 0.1 ms (a point read) to 5 s (the longest query
-// allowed); a step of the store 10 µs to a second.
+// Upper bounds in seconds; of shares, as such. A call takes 0.1 ms (a point read) to 5 s (the longest query
+// allowed); a step of the store 10 µs to a second, an answer of a model up to half a minute.
 var (
 	callBuckets  = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
+	modelBuckets = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	shareBuckets = []float64{0, .25, .5, .75, .9, 1}
 	storeBuckets = []float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 1}
 )
 
@@ -62,10 +71,28 @@ func NewMetrics(l Labels) *Metrics {
 			Help: "Duration of searches in seconds.", Buckets: callBuckets}),
 		budget: newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
 		runs:   newCounter("loregate_runs_total", "Studio runs by the state that they reached.", "state"),
+		model: newHistogram("loregate_model_seconds", "Duration of answers of models in seconds, by purpose.", modelBuckets,
+			"purpose"),
+		cost: newCounter("loregate_model_cost_usd_total", "Cost of models in US dollars, by purpose.", "purpose"),
+		judged: newCounter("loregate_judged_total", "Judged proposals by purpose and outcome: accepted or rejected.",
+			"purpose", "outcome"),
+		recall: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_retrieval_recall",
+			Help: "Share of the correct answers that sampled retrievals found.", Buckets: shareBuckets}),
+		turns: newCounter("loregate_turns_total", "Acts of players that were told, by their narrator: rules or model.", "by"),
+		texts: map[string]*variety{"dialogue": {}, "narration": {}},
 	}
 	m.AllowLabels(l)
-	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
+	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs, m.model, m.cost, m.judged,
+		m.recall, m.turns,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for kind, v := range m.texts {
+		for n := range maxRun {
+			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "loregate_distinct_ratio",
+				Help:        "Share of different runs of so many words among all runs in the latest 200 texts of a kind.",
+				ConstLabels: prometheus.Labels{"text": kind, "words": strconv.Itoa(n + 1)}},
+				func() float64 { return v.share(n + 1) }))
+		}
+	}
 	return m
 }
 
@@ -74,6 +101,7 @@ func (m *Metrics) AllowLabels(l Labels) {
 	m.allowed = map[string][]string{
 		"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
 		"queue": l.Queues, "purpose": l.Purposes, "state": l.Runs, "action": {"read", "write"},
+		"outcome": {"accepted", "rejected", "modified"}, "by": {"rules", "model"},
 	}
 }
 
@@ -128,6 +156,44 @@ func (m *Metrics) Budget(purpose string, tokens int) {
 	if m != nil && tokens > 0 {
 		m.budget.WithLabelValues(m.labelValue("purpose", purpose)).Add(float64(tokens))
 	}
+}
+
+// Model records an answer of a model: its purpose, cost and duration.
+func (m *Metrics) Model(purpose string, costUSD float64, took time.Duration) {
+	if m != nil {
+		purpose = m.labelValue("purpose", purpose)
+		m.cost.WithLabelValues(purpose).Add(max(costUSD, 0))
+		m.model.WithLabelValues(purpose).Observe(took.Seconds())
+	}
+}
+
+// Judged counts a judged proposal.
+func (m *Metrics) Judged(purpose, outcome string) {
+	if m != nil {
+		m.judged.WithLabelValues(m.labelValue("purpose", purpose), m.labelValue("outcome", outcome)).Inc()
+	}
+}
+
+// Recall records the share of the correct answers that a retrieval found.
+func (m *Metrics) Recall(share float64) {
+	if m != nil {
+		m.recall.Observe(share)
+	}
+}
+
+// Turn counts an act of a player that was told by "rules" or by a "model".
+func (m *Metrics) Turn(by string) {
+	if m != nil {
+		m.turns.WithLabelValues(m.labelValue("by", by)).Inc()
+	}
+}
+
+// Text adds a text of the kind "dialogue" or "narration", by HashWords, to those whose variety is measured.
+func (m *Metrics) Text(kind string, words []uint32) {
+	if m == nil || m.texts[kind] == nil || len(words) == 0 {
+		return
+	}
+	m.texts[kind].add(words)
 }
 
 // Run counts a studio run that reached a state.

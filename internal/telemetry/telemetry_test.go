@@ -263,3 +263,41 @@ func BenchmarkCall(b *testing.B) {
 		m.Call("get_card", "archive", "ok", time.Millisecond)
 	}
 }
+
+// The share of different runs falls when texts repeat, and only the latest texts count.
+func TestVarietyOfTexts(t *testing.T) {
+	m := telemetry.NewMetrics(telemetry.Labels{})
+	shares := func() string {
+		w := httptest.NewRecorder()
+		m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		var list []string
+		for line := range strings.Lines(w.Body.String()) {
+			if rest, ok := strings.CutPrefix(line, `loregate_distinct_ratio{text="narration",words="`); ok {
+				list = append(list, strings.Replace(strings.TrimSpace(rest), `"}`, "", 1))
+			}
+		}
+		return strings.Join(list, ", ")
+	}
+	say := func(text string, times int) {
+		for range times {
+			m.Text("narration", telemetry.HashWords(text))
+		}
+	}
+	if got := shares(); got != "1 0, 2 0, 3 0" {
+		t.Error(got)
+	}
+	say("The tide comes in.", 1)
+	if got := shares(); got != "1 1, 2 1, 3 1" {
+		t.Error(got)
+	}
+	say("the TIDE comes in", 3)
+	if got := shares(); got != "1 0.25, 2 0.25, 3 0.25" {
+		t.Error(got)
+	}
+	say("one two two", 1000)
+	if got := shares(); got != "1 0.0033333333333333335, 2 0.005, 3 0.005" {
+		t.Error(got)
+	}
+	m.Text("letters", telemetry.HashWords("a kind that is not measured"))
+	(*telemetry.Metrics)(nil).Text("narration", nil)
+}

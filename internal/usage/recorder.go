@@ -22,7 +22,7 @@ type Config struct {
 	Guard  *access.Guard
 	Every  time.Duration // how long an event waits at most; 0 is one second, WhenTold is until Flush
 	Budget map[string]Budget
-	Spent  func(purpose string, tokens int) // called with the tokens of each model call; may be nil
+	Told   func(Event) // called with each valid event; may be nil
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -80,8 +80,8 @@ func (r *Recorder) Record(w access.WorldID, e Event) {
 	if e.At.IsZero() {
 		e.At = r.cfg.Now().UTC()
 	}
-	if r.cfg.Spent != nil && e.Name == ModelCalled {
-		r.cfg.Spent(e.Purpose, e.TokensPrompt+e.TokensCompletion)
+	if r.cfg.Told != nil {
+		r.cfg.Told(e)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,6 +34,8 @@ type stepResult struct {
 	Reason  string       `json:"reason,omitempty"`
 	Text    string       `json:"text"`
 	EventID *uuid.UUID   `json:"eventId,omitempty"`
+
+	by string // who narrates it; "" if it was narrated before
 }
 
 type commandOut struct {

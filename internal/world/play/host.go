@@ -31,7 +31,10 @@ type Config struct {
 	// zero).
 	Narrator Narrator
 	Patience time.Duration
-	Now      func() time.Time // time.Now when nil
+	// Told is called with each act that was told, once: the name of the narrator, or world.ByRules, and the text. It may
+	// be nil and must not block.
+	Told func(by, text string)
+	Now  func() time.Time // time.Now when nil
 }
 
 // Reader is another reader of commands, such as a language model.
@@ -57,6 +60,7 @@ type Host struct {
 
 	narrator Narrator
 	patience time.Duration
+	told     func(by, text string)
 }
 
 // New returns a Host with the given configuration.
@@ -68,7 +72,8 @@ func New(c Config) (*Host, error) {
 		c.Now = time.Now
 	}
 	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, settle: c.Settle,
-		pace: c.Pace.newLimits(c.Now), narrator: c.Narrator, patience: cmp.Or(c.Patience, patience)}, nil
+		pace: c.Pace.newLimits(c.Now), narrator: c.Narrator, patience: cmp.Or(c.Patience, patience),
+		told: c.Told}, nil
 }
 
 // onWorld names the surface of the operations of this package.

@@ -56,21 +56,33 @@ const (
 // tellResults has the narrator phrase the results of a command, one after the other, until its patience is spent. It
 // keeps the narration of each as an event in the player's scope. Results are committed before, and stay as they are.
 func (h *Host) tellResults(ctx context.Context, c *op.Call, player canon.CardID, out *commandOut) {
-	if h.narrator == nil {
-		return
-	}
 	within, cancel := context.WithTimeout(ctx, h.patience)
 	defer cancel()
 	for i := range out.Results {
 		r := &out.Results[i]
-		if r.Outcome == "done" && r.EventID != nil {
-			r.Text = h.tellResult(ctx, within, c.Grant, player, *r)
+		if r.Outcome != "done" || r.EventID == nil {
+			continue
+		}
+		switch {
+		case h.narrator != nil:
+			r.Text, r.by = h.tellResult(ctx, within, c.Grant, player, *r)
+		case !c.Reply.Replayed:
+			r.by = world.ByRules
+		}
+		if r.by != "" && h.told != nil {
+			h.told(r.by, r.Text)
 		}
 	}
 }
 
-// tellResult returns the narration of a result: the one that is kept, a new one, or the template.
-func (h *Host) tellResult(ctx, within context.Context, g access.Grant, player canon.CardID, r stepResult) string {
+// tellResult returns the narration of a result, which is the one that is kept, a new one, or the template, and its
+// narrator; "" for one that was kept.
+func (h *Host) tellResult(
+	ctx, within context.Context,
+	g access.Grant,
+	player canon.CardID,
+	r stepResult,
+) (text, by string) {
 	told := Told{Player: player, Text: r.Text}
 	var kept world.Narration
 	var known bool
@@ -93,17 +105,17 @@ func (h *Host) tellResult(ctx, within context.Context, g access.Grant, player ca
 	})
 	switch {
 	case err != nil:
-		return r.Text
+		return r.Text, world.ByRules
 	case known:
-		return kept.Text
+		return kept.Text, ""
 	}
 	n := byRules(*r.EventID, r.Text)
 	n.PlayerID, n.NPCID = player, npc
 	mood := h.phrase(within, g, told, &n)
 	if err := h.keepNarration(context.WithoutCancel(ctx), g, n, told.Place, mood); err != nil {
-		return r.Text // what is not kept is not told
+		return r.Text, world.ByRules // what is not kept is not told
 	}
-	return strings.TrimSpace(n.Text + "\n\n" + n.Hint)
+	return strings.TrimSpace(n.Text + "\n\n" + n.Hint), n.By
 }
 
 // byRules returns the narration of an act by a template.
