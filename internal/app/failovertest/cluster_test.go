@@ -265,7 +265,8 @@ func (n *node) serverPid() int {
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(first) // 0 for a file that is being written
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err != nil || !strings.HasPrefix(string(name), "postgres") {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil || !strings.HasPrefix(string(name), "postgres") {
 		return 0
 	}
 	return pid
@@ -372,7 +373,8 @@ func (c *cluster) logState() {
 		var file, names, standbys string
 		err := c.query(n, `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_walfile_name(pg_current_wal_lsn()) END,
 			current_setting('synchronous_standby_names'),
-			coalesce((SELECT string_agg(concat_ws(' ', application_name, state, sync_state, flush_lsn), '; ') FROM pg_stat_replication), '')`,
+			coalesce((SELECT string_agg(concat_ws(' ', application_name, state, sync_state, flush_lsn), '; ')
+				FROM pg_stat_replication), '')`,
 			&file, &names, &standbys)
 		c.t.Logf("%s: file %s, synchronous %q, standbys %s; %v\n%s", n.name, file, names, standbys, err,
 			strings.Join(lines[max(len(lines)-40, 0):], "\n"))
@@ -381,7 +383,7 @@ func (c *cluster) logState() {
 
 // query asks a node's server as superuser, past the proxy.
 func (c *cluster) query(n *node, sql string, into ...any) error {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.t.Context()), 5*time.Second)
 	defer cancel()
 	db, err := pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/loregate?sslmode=disable")
 	if err != nil { // before the database is created

@@ -29,11 +29,12 @@ var (
 		return 10 * time.Second, func() { c.startNode(n) }
 	}}
 	// A primary that is back within its lease stays the primary.
-	restartPrimary = event{"kill of the primary, which is back at once", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
-		n := c.primary()
-		n.crash()
-		return time.Duration(r.IntN(4000)) * time.Millisecond, func() { c.startNode(n) }
-	}}
+	restartPrimary = event{"kill of the primary, which is back at once",
+		func(c *cluster, r *rand.Rand) (time.Duration, func()) {
+			n := c.primary()
+			n.crash()
+			return time.Duration(r.IntN(4000)) * time.Millisecond, func() { c.startNode(n) }
+		}}
 	// A primary that is stopped for longer than its lease wakes beside its successor.
 	pausePrimary = event{"pause of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
 		n := c.primary()
@@ -89,7 +90,8 @@ func TestFailover(t *testing.T) {
 		s.repeated.Load(), steps, line)
 	for _, e := range []event{killPrimary, restartPrimary, pausePrimary, cutPrimary, killEtcd} {
 		if p := pauses[e.name]; len(p) > 0 {
-			t.Logf("%s, %d times: no write was acknowledged for %s (median), %s (longest)", e.name, len(p), median(p), slices.Max(p).Round(10*time.Millisecond))
+			t.Logf("%s, %d times: no write was acknowledged for %s (median), %s (longest)", e.name, len(p), median(p),
+				slices.Max(p).Round(10*time.Millisecond))
 		}
 	}
 	t.Logf("%d calls were refused at first, for %s (median), %s (longest)", len(refusals), median(refusals),
@@ -124,7 +126,8 @@ func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line
 			s.t.Errorf("after a %s no write was acknowledged for %s", e.name, pause)
 		}
 		pauses[e.name] = append(pauses[e.name], pause)
-		fmt.Fprintf(s.t.Output(), "%d of %d: %s: %s; healed after %s\n", i+1, len(list), e.name, pause.Round(10*time.Millisecond), time.Since(began).Round(time.Second))
+		fmt.Fprintf(s.t.Output(), "%d of %d: %s: %s; healed after %s\n", i+1, len(list), e.name,
+			pause.Round(10*time.Millisecond), time.Since(began).Round(time.Second))
 	}
 	if err := c.query(c.primary(), "SELECT pg_walfile_name(pg_current_wal_lsn())", &line); err == nil {
 		line = line[:8]

@@ -123,9 +123,10 @@ func (f *failover) several() bool { return len(f.servers) > 1 }
 // splitServers returns a configuration for each server. A server has several entries if its
 // connections may be with and without TLS.
 func splitServers(all *pgx.ConnConfig) (list []*pgx.ConnConfig) {
-	entries := append([]*pgconn.FallbackConfig{{Host: all.Host, Port: all.Port, TLSConfig: all.TLSConfig}}, all.Fallbacks...)
+	first := &pgconn.FallbackConfig{Host: all.Host, Port: all.Port, TLSConfig: all.TLSConfig}
+	entries := append([]*pgconn.FallbackConfig{first}, all.Fallbacks...)
 	for len(entries) > 0 {
-		first := entries[0]
+		first = entries[0]
 		one := all.Copy()
 		one.ConnectTimeout = boundConnect(one.ConnectTimeout)
 		one.Host, one.Port, one.TLSConfig, one.Fallbacks = first.Host, first.Port, first.TLSConfig, nil
@@ -196,7 +197,9 @@ func (f *failover) noteState(i int, st serverState) (unconfirmed bool) {
 	if st.timeline > f.newest.Load() {
 		f.newest.Store(st.timeline)
 	}
-	primary := slices.IndexFunc(f.states, func(st serverState) bool { return st.timeline != 0 && st.timeline == f.newest.Load() })
+	primary := slices.IndexFunc(f.states, func(st serverState) bool {
+		return st.timeline != 0 && st.timeline == f.newest.Load()
+	})
 	if primary != f.primary {
 		f.primary, f.confirmed = primary, false
 		f.until.Store(0)

@@ -153,7 +153,8 @@ func TestAPrimaryThatWakesCommitsNothing(t *testing.T) {
 	p.wantGoesOn()
 	p.primary.Resume()
 	before := p.acked.Load()
-	apptest.Eventually(t, "writes go on beside the old primary", patience, func() bool { return p.acked.Load() > before+50 })
+	apptest.Eventually(t, "writes go on beside the old primary", patience,
+		func() bool { return p.acked.Load() > before+50 })
 	stop()
 	p.wantWhole()
 
@@ -183,7 +184,8 @@ func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
 	go func() { done <- p.write(p.here) }()
 	var err error
 	apptest.Eventually(t, "the write ends", patience, func() bool {
-		p.primary.Exec("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'")
+		p.primary.Exec("SELECT pg_cancel_backend(pid) FROM pg_stat_activity " +
+			"WHERE wait_event = 'SyncRep' AND query = 'COMMIT'")
 		select {
 		case err = <-done:
 			return true
@@ -199,6 +201,28 @@ func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
 	}
 	p.standby.Resume()
 	apptest.Eventually(t, "writes go on", patience, func() bool { return p.write(p.here) == nil })
+}
+
+func TestACommitWithoutStandbysIsRefusedInTime(t *testing.T) {
+	p := newPair(t)
+	if err := p.write(p.here); err != nil {
+		t.Fatal(err)
+	}
+	p.standby.Pause()
+	t.Cleanup(p.standby.Resume)
+	began := time.Now()
+	if err := p.write(p.here); err == nil {
+		t.Error("a commit that no standby has is acknowledged")
+	}
+	if took := time.Since(began); took > patience {
+		t.Errorf("it is refused after %s", took)
+	}
+	if err := p.write(p.here); err == nil {
+		t.Error("the process goes on with a primary whose standbys lack a commit")
+	}
+	p.standby.Resume()
+	apptest.Eventually(t, "writes go on", patience, func() bool { return p.write(p.here) == nil })
+	p.wantWhole()
 }
 
 // TestInspectTellsRolesAndLoss reads an operator's report while the standby is there, and after.
@@ -224,7 +248,7 @@ func TestInspectTellsRolesAndLoss(t *testing.T) {
 			}
 		}
 	}
-	want("primary, timeline 1", "standby, 0 KB of the log behind", "loses nothing now: 1 synchronous standbys (*)")
+	want("primary, timeline 1", "standby, 0 KB of the log behind", "loses nothing now: synchronous standbys with every acknowledged write: 1 of *")
 	p.standby.Kill()
 	want("does not answer", "no synchronous standby is connected: writes wait")
 	p.primary.Exec("ALTER SYSTEM RESET synchronous_standby_names")

@@ -45,9 +45,9 @@ func (s *Store) inspectServers(ctx context.Context) []Finding {
 	return append(all, s.inspectLoss(ctx, primary, best))
 }
 
-const serverSQL = "SELECT " + lineSQL + `,
-	pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_flush_lsn() END, '0/0')::bigint,
-	pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END, '0/0')::bigint`
+const serverSQL = "SELECT " + lineSQL + `, pg_wal_lsn_diff(received, '0/0')::bigint, pg_wal_lsn_diff(replayed, '0/0')::bigint
+	FROM (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_flush_lsn() END,
+		CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END) AS log (received, replayed)`
 
 func askServer(ctx context.Context, config *pgx.ConnConfig) (r serverReport) {
 	r.name = serverName(config)
@@ -82,8 +82,8 @@ func (r *serverReport) describeRole(primary *serverReport) Finding {
 	case r == primary:
 		f.Detail = fmt.Sprintf("primary, timeline %d", r.timeline)
 	case r.timeline != 0:
-		f.Problem = fmt.Sprintf("%s was the primary up to timeline %d and still takes itself for it; stop it: Patroni makes it a standby when it starts",
-			r.name, r.timeline)
+		f.Problem = fmt.Sprintf("%s was the primary up to timeline %d and still takes itself for it; stop it: "+
+			"Patroni makes it a standby when it starts", r.name, r.timeline)
 	case primary == nil:
 		f.Detail = "standby"
 	default:
@@ -99,7 +99,8 @@ func (s *Store) inspectLoss(ctx context.Context, primary, best *serverReport) Fi
 	var names string
 	var synchronous, hidden int
 	err := s.pool.QueryRow(ctx, `SELECT current_setting('synchronous_standby_names'),
-		count(*) FILTER (WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')), count(*) FILTER (WHERE state IS NULL)
+		count(*) FILTER (WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')),
+		count(*) FILTER (WHERE state IS NULL)
 		FROM pg_stat_replication`).Scan(&names, &synchronous, &hidden)
 	switch {
 	case err != nil:
@@ -107,15 +108,15 @@ func (s *Store) inspectLoss(ctx context.Context, primary, best *serverReport) Fi
 	case names == "" && best == nil:
 		f.Problem = "no standby answers: a failure of the primary loses everything that is not in a backup"
 	case names == "":
-		f.Problem = fmt.Sprintf("replication is not synchronous: a failure of the primary loses acknowledged writes, now %d KB of the log; "+
-			"set synchronous_mode: true with patronictl edit-config", max(primary.received-best.received, 0)>>10)
+		f.Problem = fmt.Sprintf("replication is not synchronous: a failure of the primary loses acknowledged writes, "+
+			"now %d KB of the log; set synchronous_mode: true with patronictl edit-config", max(primary.received-best.received, 0)>>10)
 	case hidden > 0:
 		f.Problem = "this user may not see the standbys; run: GRANT pg_monitor TO " + s.pool.Config().ConnConfig.User
 	case synchronous == 0:
 		f.Problem = "no synchronous standby is connected: writes wait for one; nothing acknowledged is lost"
 	default:
-		f.Detail = fmt.Sprintf("a failure of the primary loses nothing now: %d synchronous standbys (%s) have every acknowledged write",
-			synchronous, names)
+		f.Detail = fmt.Sprintf("a failure of the primary loses nothing now: "+
+			"synchronous standbys with every acknowledged write: %d of %s", synchronous, names)
 	}
 	return f
 }

@@ -158,15 +158,16 @@ func (c Config) checkSession(ctx context.Context, conn *pgx.Conn) error {
 	for _, s := range c.sessionSettings() {
 		if !slices.Contains(set, struct{ Name, Value string }{s.name, s.value}) {
 			return fault.New(fault.Invalid, "PgBouncer's sessions lack %s=%s: add to the database's line in pgbouncer.ini "+
-				"connect_query='%s', then run RELOAD and RECONNECT in PgBouncer's console", s.name, s.value, strings.Join(c.SessionStatements(), ";"))
+				"connect_query='%s', then run RELOAD and RECONNECT in PgBouncer's console",
+				s.name, s.value, strings.Join(c.SessionStatements(), ";"))
 		}
 	}
 	return nil
 }
 
 // errNoDirect is returned for an address of PgBouncer without another one.
-var errNoDirect = fault.New(fault.Invalid, "database is an address of PgBouncer: set database_direct to the address of the "+
-	"servers themselves, for notifications and migrations")
+var errNoDirect = fault.New(fault.Invalid, "database is an address of PgBouncer: set database_direct to the address of "+
+	"the servers themselves, for notifications and migrations")
 
 // identitySQL names a database among all databases of all servers.
 const identitySQL = "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()) " +
@@ -187,7 +188,8 @@ func (s *Store) checkAddresses(ctx context.Context, conn *pgx.Conn) error {
 			return err
 		}
 		if here != there {
-			return fault.New(fault.Invalid, "database and database_direct are addresses of different databases; name the same one")
+			return fault.New(fault.Invalid,
+				"database and database_direct are addresses of different databases; name the same one")
 		}
 		return s.cfg.checkSession(ctx, conn)
 	}
@@ -248,7 +250,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, primary *pgx.ConnConfig, u
 		return nil
 	case at > 0 && !upgrade:
 		return fault.New(fault.Unavailable,
-			"the database has format %d and this program needs format %d: back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
+			"the database has format %d and this program needs format %d: "+
+				"back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; "+
+				"processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
 	}
 	return runGoose(ctx, primary)
 }
@@ -259,8 +263,10 @@ func checkFormat(at int) error {
 		return nil
 	}
 	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
-		Message: "the store was upgraded by a newer Loregate, and this program is older: it writes nothing; ask the operator to restart it with the new program"}
-	return e.Because(fmt.Errorf("the database has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another database", at, schemaVersion))
+		Message: "the store was upgraded by a newer Loregate, and this program is older: " +
+			"it writes nothing; ask the operator to restart it with the new program"}
+	return e.Because(fmt.Errorf("the database has format %d and this program knows formats up to %d: "+
+		"it was written by a newer version; upgrade loregate and restart this process, or use another database", at, schemaVersion))
 }
 
 func readFormat(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
@@ -358,9 +364,11 @@ func toFault(err error) error {
 	case e.Code == lockNotAvailable, e.Code == deadlock:
 		return again("another process keeps the store busy; try again")
 	case e.Code == diskFull:
-		return again("the disk is full: nothing can be written until there is room, and nothing that was acknowledged is lost; ask the operator to free space on the database's disk, and try again")
+		return again("the disk is full: nothing can be written until there is room, " +
+			"and nothing that was acknowledged is lost; ask the operator to free space on the database's disk, and try again")
 	case e.Code == readOnly:
-		return again("the database takes no writes; ask the operator to look at it (a standby, or default_transaction_read_only), and try again")
+		return again("the database takes no writes; ask the operator to look at it " +
+			"(a standby, or default_transaction_read_only), and try again")
 	case e.Code[:2] == "53":
 		return again("the database has no room or no connection left; try again later")
 	case e.Code[:2] == "08", e.Code[:2] == "57", e.Code == "25P03":

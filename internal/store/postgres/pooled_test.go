@@ -76,7 +76,8 @@ func TestPgBouncerNeedsADirectAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.Bouncer(t, address, c.query), Direct: c.direct})
-			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Invalid || !strings.Contains(f.Message, c.want) {
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok || f.Kind != fault.Invalid || !strings.Contains(f.Message, c.want) {
 				t.Errorf("the error is %v, want one with %q", err, c.want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -167,7 +168,7 @@ func (w *writer) Commit() error {
 	if wrote {
 		w.c.enqueue("UPDATE writer SET n = n + 1, mark = n + 1")
 	}
-	tag, err := w.c.run(context.Background(), "COMMIT", nil)
+	tag, err := w.sendCommit()
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
 	}
@@ -179,6 +180,31 @@ func (w *writer) Commit() error {
 		w.s.watch.announceWrite()
 	}
 	return err
+}
+
+// commitWithin is the time in which standbys must confirm a commit. Patroni replaces a standby that
+// is gone in less.
+const commitWithin = 10 * time.Second
+
+// sendCommit sends the queued statements and the commit. If standbys do not confirm it in time, it
+// gives the connection up: the server goes on waiting, and a canceled wait would end as a success.
+func (w *writer) sendCommit() (pgconn.CommandTag, error) {
+	if !w.s.failover.several() {
+		return w.c.run(context.Background(), "COMMIT", nil)
+	}
+	var late atomic.Bool
+	c, failover := w.p.Conn().PgConn().Conn(), w.s.failover
+	timer := time.AfterFunc(commitWithin, func() {
+		late.Store(true)
+		failover.doubt()
+		_ = c.Close()
+	})
+	defer timer.Stop()
+	tag, err := w.c.run(context.Background(), "COMMIT", nil)
+	if err != nil && late.Load() {
+		err = errUnconfirmed.Because(err)
+	}
+	return tag, err
 }
 
 // Rollback implements group.Conn. If it cannot roll the transaction back, it closes the connection.

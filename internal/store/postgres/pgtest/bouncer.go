@@ -74,7 +74,8 @@ max_client_conn = 200
 	}
 	t.Cleanup(c.stop)
 	u.RawQuery = url.Values{"host": {dir}, "port": {port}}.Encode()
-	for end := time.Now().Add(10 * time.Second); !exists(filepath.Join(dir, ".s.PGSQL."+port)); <-time.After(20 * time.Millisecond) {
+	socket := filepath.Join(dir, ".s.PGSQL."+port)
+	for end := time.Now().Add(10 * time.Second); !exists(socket); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			said, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Fatalf("PgBouncer does not listen: %s", said)
