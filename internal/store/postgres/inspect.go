@@ -35,7 +35,8 @@ const (
 // transaction, its timeouts and its clock. now returns this machine's time.
 func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Finding, place Place, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		for _, look := range []func(context.Context, *conn) ([]Finding, error){inspectServer, inspectDurability, inspectSchema, s.inspectConnections, inspectWaits, inspectAge, s.inspectTimeouts} {
+		for _, look := range []func(context.Context, *conn) ([]Finding, error){inspectServer, inspectDurability,
+			inspectSchema, s.inspectConnections, inspectWaits, inspectAge, s.inspectTimeouts} {
 			found, err := look(ctx, c)
 			if err != nil {
 				return err
@@ -78,11 +79,13 @@ func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) 
 			off = append(off, r.Text(0))
 		}
 		return nil
-	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
+	}, "SELECT name, setting FROM pg_settings "+
+		"WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
 	f.Detail = strings.Join(seen, " ")
 	if len(off) > 0 {
 		f.Problem = "off: " + strings.Join(off, ", ") +
-			". A power cut can lose or damage acknowledged writes; set them to on in postgresql.conf, then run SELECT pg_reload_conf()"
+			". A power cut can lose or damage acknowledged writes; set them to on in postgresql.conf, " +
+			"then run SELECT pg_reload_conf()"
 	}
 	return []Finding{f}, err
 }
@@ -102,11 +105,13 @@ func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding,
 		most, used, ours, mine := r.Int(0), r.Int(1), r.Int(2), int64(s.cfg.Conns+1)
 		f.Detail = fmt.Sprintf("%d of %d in use, %d by Loregate; a process may open %d", used, most, ours, mine)
 		if most-used+ours < mine {
-			f.Problem = fmt.Sprintf("%d of %d connections are in use by others: raise max_connections, or lower pool.connections of each process", used-ours, most)
+			f.Problem = fmt.Sprintf("%d of %d connections are in use by others: "+
+				"raise max_connections, or lower pool.connections of each process", used-ours, most)
 		}
 		return nil
 	}, `SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
-		count(*), count(*) FILTER (WHERE application_name = 'loregate') FROM pg_stat_activity WHERE backend_type = 'client backend'`)
+		count(*), count(*) FILTER (WHERE application_name = 'loregate')
+		FROM pg_stat_activity WHERE backend_type = 'client backend'`)
 	return []Finding{f}, err
 }
 
@@ -117,12 +122,15 @@ func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
 		pid, secs := r.Int(0), r.Int(1)
 		if by := r.Text(2); by != "" {
-			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; look at SELECT * FROM pg_stat_activity, and end the session that blocks it with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
+			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; look at SELECT * FROM pg_stat_activity, "+
+				"and end the session that blocks it with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
 		} else {
-			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.Text(3), secs, pid)
+			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, "+
+				"which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.Text(3), secs, pid)
 		}
 		return sqlstore.ErrStop
-	}, `SELECT pid, extract(epoch FROM clock_timestamp() - state_change)::bigint, coalesce((pg_blocking_pids(pid))[1]::text, ''), application_name
+	}, `SELECT pid, extract(epoch FROM clock_timestamp() - state_change)::bigint,
+			coalesce((pg_blocking_pids(pid))[1]::text, ''), application_name
 		FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (
 			cardinality(pg_blocking_pids(pid)) > 0 AND state_change < clock_timestamp() - $1::bigint * interval '1 ms' OR
 			state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - $2::bigint * interval '1 ms')
@@ -131,10 +139,12 @@ func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 }
 
 func inspectAge(ctx context.Context, c *conn) ([]Finding, error) {
-	n, err := sqlstore.QueryInt(ctx, c, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
+	n, err := sqlstore.QueryInt(ctx, c,
+		"SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
 	f := Finding{What: "vacuum", Detail: fmt.Sprintf("oldest transaction %d million ago", n/1_000_000)}
 	if n > oldestXIDs {
-		f.Problem = "old rows are not cleared, and the server will stop accepting writes; run VACUUM (FREEZE), and find out why autovacuum does not run"
+		f.Problem = "old rows are not cleared, and the server will stop accepting writes; run VACUUM (FREEZE), " +
+			"and find out why autovacuum does not run"
 	}
 	return []Finding{f}, err
 }
@@ -144,7 +154,8 @@ func (s *Store) inspectTimeouts(ctx context.Context, c *conn) (all []Finding, er
 	_, err = sqlstore.One(ctx, c, func(r sqlstore.Row) error {
 		f.Detail = "statement " + r.Text(0) + ", wait for a write " + r.Text(1) + ", idle reader " + r.Text(2)
 		return nil
-	}, "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')")
+	}, "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), "+
+		"current_setting('idle_in_transaction_session_timeout')")
 	return []Finding{f}, err
 }
 
@@ -158,7 +169,8 @@ func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding
 	f := Finding{What: "clock", Detail: fmt.Sprintf("the server's is %s ahead of this machine's, give or take %s",
 		skew.Round(time.Millisecond), (after.Sub(before) / 2).Round(time.Millisecond))}
 	if skew.Abs()-after.Sub(before) > mostSkew {
-		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens depend on them; synchronize both machines by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
+		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens depend on them; "+
+			"synchronize both machines by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
 	}
 	return f, toFault(err)
 }
@@ -199,14 +211,18 @@ func Remedy(err error) string {
 	return ""
 }
 
+const noExtension = "the extension pg_trgm is not on the server; " +
+	"install PostgreSQL's contrib package (Debian: it is in postgresql-15)"
+
 // remedies maps error codes to remedies. Codes: PostgreSQL's manual, appendix A.
 var remedies = map[string]string{
 	"28P01": "the password is wrong or missing; put it into ~/.pgpass, PGPASSWORD or LOREGATE_DATABASE",
 	"28000": "the server does not let this user in from here; check pg_hba.conf, and create the user with createuser",
 	"3D000": "there is no such database; create it with: createdb --encoding=UTF8 --owner=USER NAME",
-	"42501": "the user may not create tables there; make it the owner: ALTER DATABASE name OWNER TO user, or GRANT CREATE ON SCHEMA public TO user",
+	"42501": "the user may not create tables there; make it the owner: ALTER DATABASE name OWNER TO user, " +
+		"or GRANT CREATE ON SCHEMA public TO user",
 	"53300": "the server has no connection left; raise max_connections, or lower pool.connections of each process",
 	"57P03": "the server is starting or stopping; try again shortly",
-	"58P01": "the extension pg_trgm is not on the server; install PostgreSQL's contrib package (Debian: it is in postgresql-15)",
-	"0A000": "the extension pg_trgm is not on the server; install PostgreSQL's contrib package (Debian: it is in postgresql-15)",
+	"58P01": noExtension,
+	"0A000": noExtension,
 }

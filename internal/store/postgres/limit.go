@@ -18,11 +18,14 @@ const spendLock = 0x6c696d6974
 // spendSQL adds to the stored amounts. Its arguments are columns: accounts, classes, and for each
 // of the two buckets the time from which it counts, the amount taken, and the latest time at which
 // it may be full.
-const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[],
+			$3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
 		AS t (account, class, m_from, m_took, m_most, s_from, s_took, s_most)),
-	was AS (SELECT t.*, coalesce(s.minute, 0) AS minute, coalesce(s.second, 0) AS second FROM t LEFT JOIN spent s USING (account, class))
+	was AS (SELECT t.*, coalesce(s.minute, 0) AS minute, coalesce(s.second, 0) AS second
+		FROM t LEFT JOIN spent s USING (account, class))
 	INSERT INTO spent (account, class, minute, second)
-	SELECT account, class, least(greatest(minute, m_from) + m_took, m_most), least(greatest(second, s_from) + s_took, s_most) FROM was
+	SELECT account, class, least(greatest(minute, m_from) + m_took, m_most),
+		least(greatest(second, s_from) + s_took, s_most) FROM was
 	ON CONFLICT (account, class) DO UPDATE SET minute = excluded.minute, second = excluded.second
 	RETURNING account, class, minute, second`
 

@@ -259,7 +259,8 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	at := 0
 	if err := s.read(ctx, func(c *conn) error {
-		_, err := sqlstore.One(ctx, c, func(r sqlstore.Row) error { at = int(r.Int(0)); return nil }, "SELECT format FROM writer")
+		format, err := sqlstore.QueryInt(ctx, c, "SELECT format FROM writer")
+		at = int(format)
 		return err
 	}); err != nil {
 		return err
@@ -331,7 +332,8 @@ func (s *Store) MarkDamaged(found string) {
 
 // errNoBackup is returned by Backup.
 var errNoBackup = fault.New(fault.Rule,
-	"this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
+	"this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, "+
+		"and restore with pg_restore")
 
 // Backup always fails: backups are made with pg_dump, as its error says.
 func (s *Store) Backup(context.Context, string) error { return errNoBackup }
