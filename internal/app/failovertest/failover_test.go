@@ -3,6 +3,7 @@ package failovertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +14,8 @@ import (
 	"loregate/internal/app/apptest"
 )
 
-// maxRefusal is the longest time without an acknowledged write after an event.
+// maxRefusal is the longest time without an acknowledged write after an event, in the proof. The
+// ordinary test runs beside others and allows more.
 const maxRefusal = 30 * time.Second
 
 // event is a fault of one kind. do returns the function that ends it, and how long it lasts.
@@ -122,7 +124,7 @@ func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line
 		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patience, func() bool { return s.ackedCount() > before+10 })
 		c.awaitReplication()
 		pause := s.pauseAfter(began, time.Now())
-		if pause > maxRefusal {
+		if pause > maxRefusal && (os.Getenv("FAILOVER_KILLS") != "" || pause > patience) {
 			s.t.Errorf("after a %s no write was acknowledged for %s", e.name, pause)
 		}
 		pauses[e.name] = append(pauses[e.name], pause)
