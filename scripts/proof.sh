@@ -49,6 +49,7 @@ kept!kept answers are those of now, in two processes that change a world at rand
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
 balance!at 6 to 10 seats the humans' side wins 45 to 55% of 500 games, at most 8% are draws!./internal/game/player!^TestNeitherSideWinsTooOften$!GAMES=500
+stories!players of five wishes play 100 turns each in the sample world and two worlds of others, with and without a model; no line comes twice, nothing is given twice, the dead are silent!./internal/app/storytest!^TestStories$!STORY_TURNS=100
 vaults!three vaults of others come back into git: nothing differs but 50 edits and an accepted proposal, players see no hidden line!./internal/app/vaulttest!^TestAVaultComesBackIntoGit$!LARGE_VAULTS=3
 packages!two builds give the same bytes; the clients' own programs take the bundle and the extensions!./internal/app/disttest!^TestClientsTakeThePackages$!
 clients!each real client keeps its tools in ten starts beside 20,000 cards, proposes, and signs in by the address alone!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose|^TestClientsSignIn!CLIENT_STARTS=10 CLIENT_CARDS=20000

@@ -14,8 +14,9 @@ type TextRef struct {
 	Label   access.Label // of the link or event
 }
 
-// StoreText stores a text beside the cards and returns its hash, for the attributes of a link or the payload of an event
-// with the same label. Equal texts have different hashes, so that each is erased alone and none is guessed from its hash.
+// StoreText stores a text beside the cards and returns its hash, for the attributes of a link or the payload of an
+// event with the same label. Equal texts have different hashes, so that each is erased alone and none is guessed
+// from its hash.
 func (p *Plan) StoreText(text string, l access.Label) (Hash, error) {
 	if err := checkContent(text); err != nil {
 		return Hash{}, err

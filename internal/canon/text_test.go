@@ -26,7 +26,9 @@ func TestTextsBesideCardsAreErasedByTheirHash(t *testing.T) {
 			return err
 		}
 		attrs, _ := json.Marshal([]canon.Hash{kept, gone})
-		_, err = p.Link(canon.Link{Kind: "recalls", From: c.ID, To: c.ID, Attrs: json.RawMessage(`{"texts":` + string(attrs) + `}`)})
+		_, err = p.Link(
+			canon.Link{Kind: "recalls", From: c.ID, To: c.ID, Attrs: json.RawMessage(`{"texts":` + string(attrs) + `}`)},
+		)
 		return err
 	})
 	if _, err := user.do(func(p *canon.Plan) error {

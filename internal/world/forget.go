@@ -22,8 +22,9 @@ type Forgotten struct {
 	Texts    int          `json:"texts"`
 }
 
-// Forget plans that what a player and a character said to each other is erased, with its summary and the narrations of it;
-// with the zero npc, all characters forget, and all narrations to the player are erased. Attitudes stay.
+// Forget plans that what a player and a character said to each other is erased, with its summary and the
+// narrations of it; with the zero npc, all characters forget, and all narrations to the player are erased.
+// Attitudes stay.
 func Forget(ctx context.Context, p *canon.Plan, player, npc canon.CardID) (n int, err error) {
 	links, texts, err := rememberedTexts(ctx, p.Snapshot, player, npc)
 	if err != nil || len(texts) == 0 {
@@ -64,8 +65,8 @@ func TextsOfPlayer(ctx context.Context, snap *canon.Snapshot, c canon.Card) ([]c
 	return texts, err
 }
 
-// rememberedTexts returns the texts about a player and a character, or all characters, that are not erased, and the links
-// regards that name some of them.
+// rememberedTexts returns the texts about a player and a character, or all characters, that are not erased, and
+// the links regards that name some of them.
 func rememberedTexts(ctx context.Context, snap *canon.Snapshot, player, npc canon.CardID) (links []canon.Link,
 	texts []canon.TextRef, err error) {
 	add := func(l access.Label, list ...canon.Hash) (some bool, err error) {
@@ -79,8 +80,12 @@ func rememberedTexts(ctx context.Context, snap *canon.Snapshot, player, npc cano
 			}
 		}
 		if len(texts) > maxForgotten {
-			err = fault.New(fault.TooLarge, "more than %d texts would be erased at once; have one character after the other forget, "+
-				"with npcId", maxForgotten)
+			err = fault.New(
+				fault.TooLarge,
+				"more than %d texts would be erased at once; have one character after the other forget, "+
+					"with npcId",
+				maxForgotten,
+			)
 		}
 		return some, err
 	}
@@ -100,8 +105,12 @@ func rememberedTexts(ctx context.Context, snap *canon.Snapshot, player, npc cano
 			links = append(links, l)
 		}
 	}
-	q := canon.EventQuery{Scopes: []string{string(PlayerScope(player))}, Types: []string{string(PlayerNarrated)}, Oldest: true,
-		Page: canon.Page{Limit: 500, Uncounted: true}}
+	q := canon.EventQuery{
+		Scopes: []string{string(PlayerScope(player))},
+		Types:  []string{string(PlayerNarrated)},
+		Oldest: true,
+		Page:   canon.Page{Limit: 500, Uncounted: true},
+	}
 	for {
 		events, _, err := snap.Events(ctx, q)
 		if err != nil {

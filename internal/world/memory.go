@@ -54,8 +54,8 @@ func SubjectOf(player canon.CardID) access.Subject {
 	return access.Subject("player-" + player.String())
 }
 
-// PrivateLabel returns the label of data between a player and somebody: game masters see it, and those who play the player
-// or narrate to it.
+// PrivateLabel returns the label of data between a player and somebody: game masters see it, and those who play
+// the player or narrate to it.
 func PrivateLabel(player canon.Card) access.Label {
 	var f struct {
 		Narrators []access.Subject `json:"narrators"`
@@ -125,7 +125,17 @@ func (m *AsOf) Perceive(ctx context.Context, e canon.StoredEvent) (canon.StoredE
 }
 
 // promiseWords begin the words of a promise.
-var promiseWords = []string{"i promise", "i swear", "i vow", "i will", "i'll", "you have my word", "my word on it", "we will", "we'll"}
+var promiseWords = []string{
+	"i promise",
+	"i swear",
+	"i vow",
+	"i will",
+	"i'll",
+	"you have my word",
+	"my word on it",
+	"we will",
+	"we'll",
+}
 
 // IsPromise reports whether words promise something.
 func IsPromise(said string) bool {
@@ -173,8 +183,8 @@ func withThings(things string) string {
 	return " with " + things
 }
 
-// SumUp picks the most telling of some sentences, at most maxSummary: again and again the one that adds most to what the
-// picked ones have, each word counting the less the more sentences have it.
+// SumUp picks the most telling of some sentences, at most maxSummary: again and again the one that adds most to
+// what the picked ones have, each word counting the less the more sentences have it.
 func SumUp(sentences []string) []string {
 	words, has := make([]map[string]bool, len(sentences)), map[string]int{}
 	for i, s := range sentences {

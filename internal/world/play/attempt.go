@@ -63,6 +63,13 @@ func listApproaches() map[string]approach {
 	return all
 }
 
+// knowsApproach reports whether a phrase begins with the verb of an approach.
+func knowsApproach(phrase string) bool {
+	verb, _, _ := strings.Cut(phrase, " ")
+	_, ok := approaches[strings.ToLower(verb)]
+	return ok
+}
+
 // warm is the trust from which somebody makes a social act easier, and its negative harder.
 const warm = 20
 
@@ -113,6 +120,10 @@ func (s *turn) planAttempt() error {
 	if !known {
 		how = approach{skill: "athletics", level: "easy"}
 	}
+	var err error
+	if s.action.Line, err = s.freshNumber(); err != nil {
+		return err
+	}
 	if verb == phrase && slices.Contains(gestures, verb) {
 		s.action.Detail = phrase
 		return s.finishTurn(world.PlayerAct)
@@ -132,7 +143,6 @@ func (s *turn) planAttempt() error {
 		return cannot("player", "That is up to %s, too. Say it to them.", to.Title())
 	}
 	s.action.Detail = phrase
-	s.action.Line = int(s.presence.Clock / (attemptMinutes * world.Minute) % 3)
 	var other *world.Card
 	if present {
 		s.narrowLabel(to)
@@ -228,33 +238,19 @@ func (s *turn) bonusIn(skill string) *int {
 	return nil
 }
 
-// The narrations of a free act that succeeds and that fails; successive acts use different ones.
-var (
-	managedTexts = []string{"You manage to %s.", "It takes a moment, and then you %s.", "You %s, more easily than you had feared."}
-	failedTexts  = []string{"You try to %s, and do not manage it.", "You set out to %s, and it comes to nothing.",
-		"Try as you may, you do not %s this time."}
-	movedTexts   = []string{"%s hears you out, and comes round a little.", "%s gives you a long look, and then a nod.", "It tells on %s."}
-	unmovedTexts = []string{"%s is not moved.", "%s looks past you.", "%s will have none of it."}
-)
-
 // tellAttempt narrates a free act.
 func tellAttempt(d world.Action) string {
-	pick := func(list []string) string { return list[min(max(d.Line, 0), len(list)-1)] }
 	verb, _, _ := strings.Cut(d.Detail, " ")
-	if d.Effect == "" {
-		return sentenceWith("You %s.", d.Detail)
+	success := d.Effect == "managed"
+	switch {
+	case d.Effect == "":
+		return gesturing.tell(d.Line, d.Detail)
+	case approaches[verb].social && d.Target != nil && success:
+		return moved.tell(d.Line, d.Target.Name)
+	case approaches[verb].social && d.Target != nil:
+		return unmoved.tell(d.Line, d.Target.Name)
+	case success:
+		return managed.tell(d.Line, d.Detail)
 	}
-	managed := d.Effect == "managed"
-	if approaches[verb].social && d.Target != nil {
-		if managed {
-			return sentenceWith(pick(movedTexts), d.Target.Name)
-		}
-		return sentenceWith(pick(unmovedTexts), d.Target.Name)
-	}
-	if managed {
-		return sentenceWith(pick(managedTexts), d.Detail)
-	}
-	return sentenceWith(pick(failedTexts), d.Detail)
+	return failed.tell(d.Line, d.Detail)
 }
-
-func sentenceWith(template, part string) string { return strings.Replace(template, "%s", part, 1) }

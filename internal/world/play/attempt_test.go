@@ -37,7 +37,7 @@ func TestFreeActs(t *testing.T) {
 		"climb the tariff board":         "climb the tariff board",
 		"break the board":                "break the board",
 		"please try to juggle my ropes":  "juggle your ropes",
-		"whistle":                        "You whistle.",
+		"whistle":                        "whistle.",
 		"pet the salt hound":             "Salt Hound",
 		"threaten the hound with a rope": "Salt Hound",
 	} {

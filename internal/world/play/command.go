@@ -64,7 +64,8 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 		if _, err := h.runIntent(ctx, c, player, free, in.Text, &out); err != nil {
 			return out, err
 		}
-		if parsed.NeedsClarification = out.Results[0].Reason == reasonUnknown; parsed.NeedsClarification {
+		unknown := out.Results[0].Reason == reasonUnknown && !knowsApproach(free.DirectObject)
+		if parsed.NeedsClarification = unknown; unknown {
 			out.Results = []stepResult{}
 		} else {
 			parsed.Intents, out.Frames, out.Ambiguities = nil, []command.Intent{free}, []command.Ambiguity{}
@@ -129,7 +130,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	i, ok := freeAct(text)
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
-		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb))
+		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) || rest != "" && knowsApproach(verb))
 	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
 
@@ -175,7 +176,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 			receipt = done.Receipt
 		case other == nil:
 			return false, terr
-		case other.reason != reasonUnknown:
+		case other.reason != reasonUnknown || knowsApproach(text):
 			no = other
 		}
 	}

@@ -65,6 +65,9 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	if to.IsType(world.TypePlayer) {
 		return cannot("player", "You think better of it. %s is one of your own.", to.Title())
 	}
+	if world.IsDead(to) {
+		return cannot("dead", "%s is dead, and past all blows.", to.Title())
+	}
 	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: s.player.ID, To: to.ID, Kinds: []string{linkFights}}, 1)
 	if err != nil {
 		return err

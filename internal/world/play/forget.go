@@ -11,7 +11,7 @@ import (
 )
 
 type forgetIn struct {
-	ID    string `json:"id" maxlen:"100" jsonschema:"The player's id or codename."`
+	ID    string `json:"id"             maxlen:"100" jsonschema:"The player's id or codename."`
 	NPCID string `json:"npcId,omitzero" maxlen:"100" jsonschema:"Id or codename of the character that forgets; by default all do."`
 }
 

@@ -191,6 +191,9 @@ func (s *turn) planGive() error {
 	}
 	target := world.NewObjectRef(to, 0)
 	s.action.Target = &target
+	if world.IsDead(to) {
+		return cannot("dead", "%s is dead, and takes nothing.", to.Title())
+	}
 	at, ok, err := s.FindAtLink(s.ctx, to.ID)
 	if err != nil {
 		return err

@@ -17,8 +17,11 @@ import (
 // memories returns the texts of the entries of the kind memory that a caller reads of a character and a player.
 func memories(who worldtest.Actor, p worldtest.Player, npc string) (list []string) {
 	who.Scene.T.Helper()
-	got := who.Call("get-narration-context", fmt.Sprintf(`{"playerId":%q,"npcId":%q,"purpose":"dialogue","maxTokens":8000}`,
-		p.ID, who.Scene.IDOf(npc)))
+	got := who.Call(
+		"get-narration-context",
+		fmt.Sprintf(`{"playerId":%q,"npcId":%q,"purpose":"dialogue","maxTokens":8000}`,
+			p.ID, who.Scene.IDOf(npc)),
+	)
 	var out struct {
 		Item struct {
 			Entries []struct{ Kind, Text, Why string }
@@ -164,8 +167,8 @@ func TestOldExchangesAreSummedUp(t *testing.T) {
 	}
 }
 
-// A player and a game master can have characters forget; the words are gone from the store, attitudes stay, and the tables
-// still follow from the stream.
+// A player and a game master can have characters forget; the words are gone from the store, attitudes stay, and
+// the tables still follow from the stream.
 func TestWordsAreForgotten(t *testing.T) {
 	s := worldtest.New(t)
 	p, q := s.Joins("Mira"), s.Joins("Ben")

@@ -89,6 +89,9 @@ func (s *turn) findExitTo(exits []world.Exit) (world.Exit, error) {
 			return e, nil
 		}
 	}
+	if name == "" {
+		return world.Exit{}, cannot("no_exit", "You see no way there from here.")
+	}
 	return world.Exit{}, cannot("absent", "You see no way to %q from here.", name)
 }
 

@@ -312,8 +312,11 @@ func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
 }
 
 func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) {
-	if d.Target == nil {
-		return "You say: “" + d.Detail + "” Nobody answers.", nil
+	switch {
+	case d.Target == nil && d.Detail == "":
+		return calling.tell(d.Line, ""), nil
+	case d.Target == nil:
+		return unheard.tell(d.Line, d.Detail), nil
 	}
 	t, ok, err := m.CardByID(ctx, d.Target.ID)
 	switch {
@@ -331,7 +334,7 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	if line != "" {
 		return world.Quote(d.Target.Name, line), nil
 	}
-	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
+	return listening.tell(d.Line, d.Target.Name), nil
 }
 
 func tellBlow(d world.Action) string {

@@ -22,8 +22,9 @@ import (
 	"loregate/internal/world/command"
 )
 
-// A noun in the text of a place becomes a card when a player handles it. Everything is decided in the player's view, and
-// the card is as hidden as the text. So a card that the player does not see neither stops it nor is joined with it.
+// A noun in the text of a place becomes a card when a player handles it. Everything is decided in the player's
+// view, and the card is as hidden as the text. So a card that the player does not see neither stops it nor is
+// joined with it.
 
 // Bounds of the cards that are made of nouns.
 const (

@@ -13,9 +13,12 @@ import (
 // maxSaid bounds the words that a player says at once, in bytes.
 const maxSaid = 200
 
-// planTalk speaks to somebody, or to nobody. Words to a character are between the two; words to nobody and to other players
-// are heard by all who are there.
-func (s *turn) planTalk() error {
+// planTalk speaks to somebody, or to nobody. Words to a character are between the two; words to nobody and to
+// other players are heard by all who are there.
+func (s *turn) planTalk() (err error) {
+	if s.action.Line, err = s.freshNumber(); err != nil {
+		return err
+	}
 	said := markup.Clip(strings.Join(s.intent.Modifiers, " "), maxSaid)
 	if s.intent.DirectObject == "" {
 		s.action.Detail = said
@@ -56,42 +59,104 @@ func (s *turn) planTalk() error {
 	return s.finishTurn(world.PlayerAct)
 }
 
-// answerTo returns the line with which somebody answers: the one that the card has for the words, else one of its lines in
-// turn, and after a while a greeting. Somebody without lines comes back to earlier words.
+// answerTo returns the line with which somebody answers: the one that the card has for the words, else one of its
+// lines in turn, and after a while a greeting. Somebody without lines comes back to earlier words. No line comes
+// twice within freshWindow exchanges; "" is no line.
 func (s *turn) answerTo(b bond, said string) (string, error) {
+	heard, back, err := s.readTalk(b)
+	if err != nil {
+		return "", err
+	}
+	isFresh := func(line string) bool {
+		return line != "" && !slices.ContainsFunc(heard, func(h string) bool { return strings.HasSuffix(h, line) })
+	}
+	firstFresh := func(lines []string) string {
+		if i := slices.IndexFunc(lines, isFresh); i >= 0 {
+			return lines[i]
+		}
+		return ""
+	}
+	if line, ofWords := world.AnswerOf(b.other, said, 0); ofWords {
+		if isFresh(line) {
+			return line, nil
+		}
+		for _, again := range againWords {
+			if whole := again + line; !slices.Contains(heard, whole) {
+				return whole, nil
+			}
+		}
+		return "", nil
+	}
 	var f world.Speaker
 	world.DecodeFields(b.other.Fields, &f)
-	number := 0
 	if n := len(f.Says); n > 0 {
-		number = int(s.presence.Clock/world.Minute)%n + 1
+		at := int(s.presence.Clock/world.Minute) % n
+		f.Says = append(slices.Clone(f.Says[at:]), f.Says[:at]...)
 	}
-	line, ofWords := world.AnswerOf(b.other, said, number)
-	if ofWords || b.other.IsType("Creature") {
+	line := firstFresh(f.Says)
+	if b.other.IsType("Creature") {
 		return line, nil
 	}
-	greeting := ""
-	if b.Met > 0 && s.presence.Clock-b.Last >= world.Hour {
-		greeting = greet(b.Regard)
-	}
 	if line == "" {
-		var err error
-		if line, err = s.recallWords(b); err != nil {
-			return "", err
-		}
+		line = back
 	}
-	return strings.TrimSpace(greeting + " " + line), nil
+	if b.Met > 0 && s.presence.Clock-b.Last >= world.Hour {
+		line = strings.TrimSpace(firstFresh(greetings(b.Regard)) + " " + line)
+	}
+	return line, nil
+}
+
+// againWords begin a line that was said before.
+var againWords = []string{
+	"As I said: ",
+	"I told you: ",
+	"Once more, then: ",
+	"Again, and slowly: ",
+	"You do ask often. ",
+	"Write it down: ",
+	"For the last time: ",
+	"It is as I told you. ",
+}
+
+// readTalk returns the lines that somebody said to the player in the latest exchanges, and a line that comes back
+// to the player's latest promise, or else to its latest words; "" if there are none.
+func (s *turn) readTalk(b bond) (heard []string, back string, err error) {
+	words := recallingPromise
+	for _, list := range [][]canon.Hash{b.Promises, b.Recent[max(0, len(b.Recent)-freshWindow):]} {
+		for _, h := range slices.Backward(list) {
+			x, _, err := s.ReadExchange(s.ctx, h)
+			if err != nil {
+				return nil, "", err
+			}
+			heard = append(heard, x.Answer)
+			if back == "" && x.Said != "" && x.Verb == command.Talk {
+				back = words.tell(s.action.Line, strings.TrimRight(markup.Clean(x.Said), ". "))
+			}
+		}
+		words = recallingWords
+	}
+	return heard, back, nil
 }
 
 // The words with which somebody meets a player again, by its attitude.
 var (
-	fearfulGreetings  = []string{"Please, no trouble today.", "Stay where you are. I can hear you from there.", "I have done nothing."}
-	trustingGreetings = []string{"It is good to see you again.", "There you are. I was hoping for you.", "Sit down, friend."}
-	coldGreetings     = []string{"You again.", "I had hoped to be rid of you.", "Be quick."}
-	humbleGreetings   = []string{"You honour me.", "I am listening, as always.", "Your word counts here."}
-	plainGreetings    = []string{"Back again.", "We have met.", "I know your face."}
+	fearfulGreetings = []string{
+		"Please, no trouble today.",
+		"Stay where you are. I can hear you from there.",
+		"I have done nothing.",
+	}
+	trustingGreetings = []string{
+		"It is good to see you again.",
+		"There you are. I was hoping for you.",
+		"Sit down, friend.",
+	}
+	coldGreetings   = []string{"You again.", "I had hoped to be rid of you.", "Be quick."}
+	humbleGreetings = []string{"You honour me.", "I am listening, as always.", "Your word counts here."}
+	plainGreetings  = []string{"Back again.", "We have met.", "I know your face."}
 )
 
-func greet(r world.Regard) string {
+// greetings returns greetings by an attitude, beginning with another one after each exchange.
+func greetings(r world.Regard) []string {
 	list := plainGreetings
 	switch {
 	case r.Fear >= warm:
@@ -103,30 +168,6 @@ func greet(r world.Regard) string {
 	case r.Respect >= warm:
 		list = humbleGreetings
 	}
-	return list[r.Met%len(list)]
-}
-
-// The lines about a promise of the player, and about other words of it.
-var (
-	promiseLines = []string{"You gave me your word: “%s”", "Have you done it? “%s”, you said.", "I count on it: “%s”"}
-	wordLines    = []string{"You told me: “%s” I have thought about it.", "“%s” Those were your words.",
-		"I have not forgotten your words: “%s”"}
-)
-
-// recallWords returns a line about the latest promise of the player, or else its latest words; "" if there are none.
-func (s *turn) recallWords(b bond) (string, error) {
-	lines := promiseLines
-	for _, list := range [][]canon.Hash{b.Promises, b.Recent} {
-		for _, h := range slices.Backward(list) {
-			x, _, err := s.ReadExchange(s.ctx, h)
-			if err != nil {
-				return "", err
-			}
-			if x.Said != "" && x.Verb == command.Talk {
-				return sentenceWith(lines[b.Met%len(lines)], markup.Clean(x.Said)), nil
-			}
-		}
-		lines = wordLines
-	}
-	return "", nil
+	at := r.Met % len(list)
+	return append(slices.Clone(list[at:]), list[:at]...)
 }

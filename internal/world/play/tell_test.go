@@ -112,7 +112,7 @@ func TestTemplateStandsWhereTheNarratorFails(t *testing.T) {
 		one := follow(t, p, p, "")
 		began := time.Now()
 		p.Does("say hello. say goodbye").
-			Is("narration", "You say: “hello” Nobody answers.\n\nYou say: “goodbye” Nobody answers.")
+			Is("narration", "You say: “hello” Nobody answers.\n\nYou say: “goodbye” There is no answer.")
 		if d := time.Since(began); d > 3*time.Second {
 			t.Errorf("%s: the command took %s", name, d)
 		}

@@ -1,0 +1,124 @@
+package play
+
+import (
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// The texts of acts that are told by a template are made of a beginning and an end, so that none comes twice within
+// freshWindow acts of a player.
+const (
+	freshWindow = 20
+	variants    = 25 // of a phrasing; more than freshWindow
+)
+
+// phrasing has five beginnings and five ends of a text; %s in a beginning is a name or a phrase.
+type phrasing struct{ beginnings, ends [5]string }
+
+// The phrasings of talks without a line of the card, and of free acts.
+var (
+	listening = phrasing{
+		[5]string{"%s hears you out", "%s listens", "%s lets you finish", "%s looks at you while you speak",
+			"%s waits until you have done"},
+		[5]string{", and keeps an answer for another day.", ", and says nothing.", ", and looks away.",
+			", and shrugs.", ", and is lost in thought."},
+	}
+	unheard = phrasing{[5]string{"You say: “%s”", "“%s” you say.", "You say it aloud: “%s”", "You let it be heard: “%s”",
+		"“%s” you tell the air."}, [5]string{" Nobody answers.", " There is no answer.", " It hangs in the air.", " Nobody takes it up.",
+		" The words are gone again."}}
+	calling = phrasing{
+		[5]string{
+			"You raise your voice.",
+			"You call out.",
+			"You speak up.",
+			"You clear your throat.",
+			"You say a word or two.",
+		},
+		unheard.ends,
+	}
+	managed = phrasing{
+		[5]string{"You manage to %s.", "It takes a moment, and then you %s.", "You %s, more easily than you had feared.",
+			"With some care you %s.", "You set your mind to it, and %s."},
+		[5]string{"", " Nobody stops you.", " So far, so good.",
+			" It costs you a few minutes.", " You catch your breath."},
+	}
+	failed = phrasing{[5]string{"You try to %s, and do not manage it.", "You set out to %s, and it comes to nothing.",
+		"Try as you may, you do not %s this time.", "You mean to %s, and it will not work.", "You come close, and yet you do not %s."},
+		[5]string{
+			"",
+			" It costs you a few minutes.",
+			" Perhaps another way would do.",
+			" You let it be.",
+			" You catch your breath.",
+		}}
+	moved = phrasing{
+		[5]string{
+			"%s hears you out, and comes round a little.",
+			"%s gives you a long look, and then a nod.",
+			"It tells on %s.",
+			"%s gives way a little.",
+			"%s is impressed, if only for a moment.",
+		},
+		[5]string{"", " You leave it at that.", " The moment passes.",
+			" It was worth the breath.", " You let it sink in."},
+	}
+	unmoved = phrasing{
+		[5]string{"%s is not moved.", "%s looks past you.", "%s will have none of it.", "%s shakes you off with a look.",
+			"You might as well talk to the wind: %s does not stir."},
+		[5]string{"", " You leave it at that.", " The moment passes.",
+			" Perhaps another time.", " It was breath for nothing."},
+	}
+	recallingPromise = phrasing{
+		[5]string{"You gave me your word: ‘%s’.", "Have you done it? ‘%s’, you said.", "I count on it: ‘%s’.",
+			"‘%s’. I heard you.", "You promised: ‘%s’."},
+		[5]string{"", " I have not forgotten.", " I am waiting.", " Well?",
+			" A word is a word."},
+	}
+	recallingWords = phrasing{
+		[5]string{"You told me: ‘%s’.", "‘%s’. Those were your words.", "I have not forgotten: ‘%s’.",
+			"You once said: ‘%s’.", "It was you who said: ‘%s’."},
+		[5]string{"", " I have thought about it.", " I wonder.", " And now?",
+			" Well, well."},
+	}
+	gesturing = phrasing{
+		[5]string{
+			"You %s.",
+			"You stop, and %s.",
+			"For a while you %s.",
+			"You take a breath, and %s.",
+			"Here and now, you %s.",
+		},
+		[5]string{"", " Nobody minds.", " It does no harm.", " The moment passes.", " Then you go on as before."},
+	}
+)
+
+// tell returns the text of a number from 0 to variants-1.
+func (p phrasing) tell(number int, part string) string {
+	number = max(number, 0) % variants
+	return strings.Replace(p.beginnings[number/5], "%s", part, 1) + p.ends[number%5]
+}
+
+// freshNumber returns the number of a text that none of the latest acts of the player has.
+func (s *turn) freshNumber() (int, error) {
+	events, _, err := s.Events(
+		s.ctx,
+		canon.EventQuery{Actor: s.player.ID.String(), Types: []string{string(world.PlayerAct)},
+			Page: canon.Page{Limit: 2 * freshWindow, Uncounted: true}},
+	)
+	used := map[int]bool{}
+	for _, e := range events { // the latest first
+		var d world.Action
+		world.DecodeFields(e.Payload, &d)
+		if (d.Verb == command.Talk || d.Verb == command.Attempt) && len(used) < variants-1 {
+			used[d.Line] = true
+		}
+	}
+	number := int(s.presence.Clock/world.Minute) % variants
+	for used[number] {
+		number = (number + 1) % variants
+	}
+	return number, err
+}
