@@ -104,8 +104,9 @@ func (t *task) judgeDraft(ctx context.Context, draft arc, by string, n int) (d D
 	if err != nil {
 		return d, err
 	}
-	canonicality := proposal.DraftOpinion{Draft: n, Title: markup.Shorten(draft.Title, maxTitle), By: "canonicality", Passed: true}
-	safety := proposal.DraftOpinion{Draft: n, Title: markup.Shorten(draft.Title, maxTitle), By: "safety", Why: "the draft could not be read"}
+	title := markup.Shorten(draft.Title, maxTitle)
+	canonicality := proposal.DraftOpinion{Draft: n, Title: title, By: "canonicality", Passed: true}
+	safety := proposal.DraftOpinion{Draft: n, Title: title, By: "safety", Why: "the draft could not be read"}
 	for _, as := range judged {
 		opinion := &canonicality
 		if as.Gate == proposal.GateSafety {
@@ -188,8 +189,8 @@ func (t *task) askArc(ctx context.Context, parts cast, composed arc) (drafted ar
 	if err != nil {
 		return drafted, err
 	}
-	answer, err := t.agents.Ask(ctx, Question{World: t.world, Purpose: "quest_seed", Template: questTemplate, MaxTokens: 1024,
-		Schema: schema, Values: map[string]string{"context": data, "theme": theme},
+	answer, err := t.agents.Ask(ctx, Question{World: t.world, Purpose: "quest_seed", Template: questTemplate,
+		MaxTokens: 1024, Schema: schema, Values: map[string]string{"context": data, "theme": theme},
 		Accept: func(answer string) (string, error) {
 			_, err := readArc(parts, answer)
 			return answer, err

@@ -65,7 +65,7 @@ type beatCheck struct {
 
 type adoptIn struct {
 	eventArcIn
-	ExpectedHash string `json:"expectedHash" minlen:"64" maxlen:"64" jsonschema:"hash of the arc as generate-event-arc showed it."`
+	ExpectedHash string `json:"expectedHash" minlen:"64" maxlen:"64" jsonschema:"hash of the arc."`
 	Adopt        []int  `json:"adopt,omitzero" maxitems:"5" min:"1" max:"5" jsonschema:"Numbers of the beats to propose; by default all that are sound."`
 }
 
@@ -76,7 +76,7 @@ type adoptOut struct {
 
 type adopted struct {
 	N          int    `json:"n"`
-	Status     string `json:"status" jsonschema:"Status of the proposal, such as pending_review; skipped if a check failed."`
+	Status     string `json:"status" jsonschema:"Status of the proposal; skipped if a check failed."`
 	ProposalID string `json:"proposalId,omitempty"`
 	Why        string `json:"why,omitempty"`
 }
@@ -107,8 +107,8 @@ func (a *Agents) PlannerOperations(surfaces ...string) []*op.Operation {
 				"take over the drafted plot", "turn the outline into errands", "use these parts of the story",
 				"make the planned events real", "accept the drafted chapters",
 			},
-			Doc: "Propose beats of an arc that generate-event-arc drafted, each as a quest. Give the same seed and constraints, " +
-				"and its hash. Nothing becomes a fact by this: a person decides on each proposal.",
+			Doc: "Propose beats of an arc that generate-event-arc drafted, each as a quest. Give the same seed and " +
+				"constraints, and its hash. Nothing becomes a fact by this: a person decides on each proposal.",
 			Examples: []op.Example{{Title: "The first beat", Input: `{"seed": 7, "constraints": {"beats": 2}, ` +
 				`"expectedHash": "` + strings.Repeat("0", 64) + `", "adopt": [1]}`}},
 		}, a.adoptArc),
@@ -122,7 +122,8 @@ type drafted struct {
 }
 
 // generateArc drafts an arc. Each beat is a task of its own, whose place is the one that the beat before led to.
-func (a *Agents) generateArc(ctx context.Context, c *op.Call, in eventArcIn) (out eventArcOut, list []drafted, err error) {
+func (a *Agents) generateArc(ctx context.Context, c *op.Call, in eventArcIn) (out eventArcOut, list []drafted,
+	err error) {
 	out = eventArcOut{Seed: in.Seed, Beats: []beat{}}
 	at, used := in.Constraints.LocationID, []string{}
 	want := in.Constraints.Beats

@@ -8,8 +8,8 @@ import (
 )
 
 func ExampleSimulate() {
-	club := &faction.Faction{ID: canon.CardID{1}, Name: "The Club", Goals: []faction.Goal{{Name: "win the market"}}, Resources: 9,
-		Influence: 40, Relations: map[canon.CardID]int{}}
+	club := &faction.Faction{ID: canon.CardID{1}, Name: "The Club", Goals: []faction.Goal{{Name: "win the market"}},
+		Resources: 9, Influence: 40, Relations: map[canon.CardID]int{}}
 	for _, s := range faction.Simulate([]*faction.Faction{club}, 3, 1) {
 		fmt.Println(s.N, s.Act, s.Goals[0].Progress, s.Resources)
 	}

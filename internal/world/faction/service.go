@@ -36,7 +36,8 @@ func New(c Config) (*Service, error) {
 }
 
 // relationKinds are the kinds of links between factions, with the value of the relation that they stand for.
-var relationKinds = map[string]int{"allied_with": 60, "vassal_of": 40, "member_of": 40, "borders": 0, "at_war_with": -60}
+var relationKinds = map[string]int{"allied_with": 60, "vassal_of": 40, "member_of": 40, "borders": 0,
+	"at_war_with": -60}
 
 const (
 	maxOthers    = 20 // factions beside the simulated one
@@ -55,7 +56,7 @@ type tickOut struct {
 	Name  string       `json:"name"`
 	Seed  int64        `json:"seed"`
 	Steps []Step       `json:"steps"`
-	Notes []string     `json:"notes" jsonschema:"Parts of the state that the card does not have, with the values that stand in."`
+	Notes []string     `json:"notes" jsonschema:"Parts that the card does not have, with the values that stand in."`
 }
 
 // Surface returns the part of the surface world that this package declares.
@@ -67,12 +68,13 @@ func (s *Service) Surface() op.Surface {
 			"play the powers of the land ahead", "next moves of the thieves", "forecast for an order",
 			"struggle between the houses over time", "rise and fall of a clan",
 		},
-		Doc: "Simulate up to 50 steps of a faction and those that it is linked to: its acts, goals, resources, influence and " +
-			"relations. The state comes from the fields goals, resources and influence and from links allied_with, " +
+		Doc: "Simulate up to 50 steps of a faction and those that it is linked to: its acts, goals, resources, influence " +
+			"and relations. The state comes from the fields goals, resources and influence and from links allied_with, " +
 			"at_war_with, vassal_of, member_of and borders. The same seed gives the same steps. Advice: it changes nothing.",
 		Surfaces: []string{world.Surface}, Effect: access.Read, MinRole: access.RoleGM, Target: "factionId",
-		Route:    "POST /api/world/faction-tick",
-		Examples: []op.Example{{Title: "Five steps", Input: `{"factionId": "faction-ninepenny", "horizonSteps": 5, "seed": 9}`}},
+		Route: "POST /api/world/faction-tick",
+		Examples: []op.Example{{Title: "Five steps",
+			Input: `{"factionId": "faction-ninepenny", "horizonSteps": 5, "seed": 9}`}},
 	}, s.tick)}}
 }
 

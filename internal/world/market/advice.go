@@ -32,7 +32,7 @@ type anomaliesOut struct {
 	Truncated bool            `json:"truncated,omitempty" jsonschema:"Earlier trades in the range were not looked at."`
 	Prices    []priceAnomaly  `json:"prices" jsonschema:"Trades at a price far from the others of this commodity, place and direction."`
 	Volumes   []volumeAnomaly `json:"volumes" jsonschema:"Hours with far more or fewer units than others with trades."`
-	Wash      []washTrade     `json:"wash" jsonschema:"Units that the same players sold and bought back, for at least half of their trade."`
+	Wash      []washTrade     `json:"wash" jsonschema:"Units that the same players sold and bought back."`
 }
 
 type priceAnomaly struct {
@@ -166,8 +166,8 @@ func (s *Service) suggestPrices() *op.Operation {
 			"make eel dearer since it runs out", "fair price at each shop", "new price for a ware",
 			"balance what merchants ask", "how should the price move",
 		},
-		Doc: "Suggest the next list price of a commodity at each seller, from its stock, from the units that players bought " +
-			"and sold in the last seven days, and from the prices one exit away. A step is at most 15 percent. " +
+		Doc: "Suggest the next list price of a commodity at each seller, from its stock, from the units that players " +
+			"bought and sold in the last seven days, and from the prices one exit away. A step is at most 15 percent. " +
 			"Advice: it changes nothing; set-stock sets a price.",
 		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleGM, Target: "commodityId",
 		Route:    "POST /api/world/prices",

@@ -20,10 +20,11 @@ const LinkStocks = "stocks"
 
 // Commodity holds the fields of a commodity's card.
 type Commodity struct {
-	BasePrice  int64   `json:"basePrice"`  // of a unit, in pieces of the currency; from 1 to MaxPrice
-	Currency   string  `json:"currency"`   // id, codename or name of the card of the money
-	Unit       string  `json:"unit"`       // "loaf", "pound"
-	Elasticity float64 `json:"elasticity"` // percent by which the price rises if stock is a percent below the usual; 0 to 5
+	BasePrice int64  `json:"basePrice"` // of a unit, in pieces of the currency; from 1 to MaxPrice
+	Currency  string `json:"currency"`  // id, codename or name of the card of the money
+	Unit      string `json:"unit"`      // "loaf", "pound"
+	// Elasticity is the percentage by which the price rises if the stock is a percent below the usual, from 0 to 5.
+	Elasticity float64 `json:"elasticity"`
 }
 
 // Bounds of prices, quantities and trades. Products of them fit into 63 bits.

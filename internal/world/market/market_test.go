@@ -59,10 +59,12 @@ func TestWashTrades(t *testing.T) {
 	id := func(n byte) canon.CardID { return canon.CardID{n} }
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	trade := func(player byte, units int64) market.Trade {
-		return market.Trade{At: start, Player: id(player), Seller: id(8), Place: id(9), Commodity: id(7), Units: units, Total: 1}
+		return market.Trade{At: start, Player: id(player), Seller: id(8), Place: id(9), Commodity: id(7), Units: units,
+			Total: 1}
 	}
 	circle := market.FindWashTrades([]market.Trade{trade(2, -3), trade(1, 3), trade(1, -3), trade(2, 3), trade(3, -9)})
-	if len(circle) != 1 || circle[0].Units != 6 || circle[0].Gross != 12 || circle[0].Players != [2]canon.CardID{id(1), id(2)} {
+	if len(circle) != 1 || circle[0].Units != 6 || circle[0].Gross != 12 ||
+		circle[0].Players != [2]canon.CardID{id(1), id(2)} {
 		t.Errorf("%+v", circle)
 	}
 	alone := market.FindWashTrades([]market.Trade{trade(1, -5), trade(1, 5)})
@@ -109,7 +111,8 @@ func TestStockAndAdvice(t *testing.T) {
 	first := gm.Call("set-stock", `{"sellerId":"fen","commodityId":"ware-loaf","quantity":5,"usual":10,"price":20}`)
 	first.Is("price", 20, "quantity", 5)
 	for _, no := range []struct{ operation, input, code, about string }{
-		{"set-stock", `{"sellerId":"gil","commodityId":"Iron Key","quantity":5,"price":2}`, "validation_error", "commodityId"},
+		{"set-stock", `{"sellerId":"gil","commodityId":"Iron Key","quantity":5,"price":2}`, "validation_error",
+			"commodityId"},
 		{"set-stock", `{"sellerId":"gil","commodityId":"gil","quantity":5}`, "validation_error", "commodityId"},
 		{"set-stock", `{"sellerId":"nobody","commodityId":"ware-loaf","quantity":5}`, "validation_error", "sellerId"},
 		{"suggest-price-adjustments", `{"commodityId":"iron-key"}`, "validation_error", "commodityId"},

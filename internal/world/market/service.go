@@ -14,7 +14,6 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
-	"loregate/internal/slicesx"
 	"loregate/internal/world"
 )
 
@@ -275,10 +274,12 @@ func cut[T any](list []T, n int) []T {
 
 // sumUnits returns the units that players bought and sold of a commodity at a seller.
 func sumUnits(trades []Trade, w Ware) (bought, sold int64) {
-	for _, t := range slicesx.Filter(trades, func(t Trade) bool { return t.Seller == w.Seller.ID && t.Commodity == w.Card.ID }) {
-		if t.Units > 0 {
+	for _, t := range trades {
+		switch {
+		case t.Seller != w.Seller.ID || t.Commodity != w.Card.ID:
+		case t.Units > 0:
 			bought += t.Units
-		} else {
+		default:
 			sold -= t.Units
 		}
 	}

@@ -54,7 +54,8 @@ func listApproaches() map[string]approach {
 	add(approach{skill: "sleight of hand", level: "hard", lost: world.DeedCaught}, "pickpocket steal palm juggle")
 	add(approach{skill: "stealth", level: "medium"}, "sneak hide creep shadow stalk")
 	add(approach{skill: "acrobatics", level: "easy"}, "balance tumble vault dodge roll swing dance")
-	add(approach{skill: "athletics", level: "easy"}, "climb jump leap swim push pull lift drag carry shake kick bang hammer knock")
+	add(approach{skill: "athletics", level: "easy"},
+		"climb jump leap swim push pull lift drag carry shake kick bang hammer knock")
 	add(approach{skill: "athletics", level: "medium"}, "break smash force bend tear topple wrestle hold")
 	add(approach{skill: "investigation", level: "easy"}, "search inspect study count measure decipher test")
 	add(approach{skill: "survival", level: "easy"}, "track fish light burn cook dig tie untie bind")
@@ -106,7 +107,8 @@ var (
 	leadWords = strings.Fields("i i'd we you try tries to attempt please now then let's lets let us will want would like " +
 		"can could and again quickly slowly carefully quietly")
 	askWords    = strings.Fields("what who whom whose where when why how which is are am do does did should may")
-	otherPerson = map[string]string{"me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i": "you", "am": "are"}
+	otherPerson = map[string]string{"me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i": "you",
+		"am": "are"}
 )
 
 func bareWord(w string) string { return strings.Trim(strings.ToLower(w), ".,;:!?\"'“”") }

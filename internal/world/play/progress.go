@@ -29,7 +29,12 @@ const maxReward = 1000
 
 // followQuests moves the quests of a player by its acts since they last moved, in a commit of its own. Acts that were
 // committed before a process ended thus count at the next act. It returns uuid.Nil if nothing moved.
-func (h *Host) followQuests(ctx context.Context, g access.Grant, player canon.CardID, replayed bool) (uuid.UUID, error) {
+func (h *Host) followQuests(
+	ctx context.Context,
+	g access.Grant,
+	player canon.CardID,
+	replayed bool,
+) (uuid.UUID, error) {
 	var earlier canon.Receipt
 	active := false
 	err := h.canon.Read(ctx, g, func(snap *canon.Snapshot) (err error) {

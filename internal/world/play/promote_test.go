@@ -32,7 +32,8 @@ func TestHandledNounBecomesACard(t *testing.T) {
 		Is("results.0.reason", "fixed", "results.0.text", "Tariff Board stays where it is.")
 	q.Does("examine the tariff board").Is("results.0.text", "A tariff board leans here.")
 	p.Does("throw the rope at the hound").Is("results.0.outcome", "done")
-	for _, text := range []string{"take the anchor", "take the wet", "take the golden rope", "examine the throne", "attack the board"} {
+	for _, text := range []string{"take the anchor", "take the wet", "take the golden rope", "examine the throne",
+		"attack the board"} {
 		p.Does(text).Is("results.0.outcome", "impossible")
 	}
 	if n := things(s, s.As("user")); n != 2 {

@@ -15,8 +15,8 @@ import (
 
 // The words of commands about quests, as they are typed.
 var (
-	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests", "show quests",
-		"show my quests", "check quests", "open journal", "tasks", "my tasks"}
+	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests",
+		"show quests", "show my quests", "check quests", "open journal", "tasks", "my tasks"}
 	acceptWords  = []string{"accept", "take on", "agree to", "undertake"}
 	abandonWords = []string{"abandon", "give up on", "give up", "drop quest"}
 	// anyQuest are the names of the only quest that can be meant.
@@ -25,8 +25,12 @@ var (
 
 // questIntent returns the act of a command about quests. ok is false if it is no such command, or names
 // no quest that the player has or is offered.
-func (h *Host) questIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
-	err error) {
+func (h *Host) questIntent(
+	ctx context.Context,
+	g access.Grant,
+	player canon.CardID,
+	text string,
+) (i command.Intent, ok bool, err error) {
 	words := strings.Trim(strings.Join(strings.Fields(strings.ToLower(text)), " "), ".!? ")
 	if slices.Contains(questLists, words) {
 		return command.Intent{Verb: command.Quests, Confidence: 1}, true, nil
@@ -151,7 +155,8 @@ func (s *turn) planAbandon() error {
 		return err
 	}
 	active := slicesx.Filter(own, func(p world.Pursued) bool { return p.State == world.QuestActive })
-	t, err := s.pickQuest(slicesx.Map(active, func(p world.Pursued) world.Card { return p.Card }), "You have taken on no %q.")
+	t, err := s.pickQuest(slicesx.Map(active, func(p world.Pursued) world.Card { return p.Card }),
+		"You have taken on no %q.")
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,12 @@ func questScene(t *testing.T) *worldtest.Scene {
 		{"text":"Drive off the hound.","defeat":"Salt Hound"}]}`, nil)
 	quest("The Well Money", `{"giver":"Oda Tarn","repeatMinutes":10,"rewards":["Copper Coin"],"fails":[{"waitMinutes":30}],
 		"steps":[{"text":"Ask her about the well.","talk":"Oda Tarn","about":"well"}]}`, nil)
-	quest("After the Steps", `{"prerequisites":["The Third Step"],"steps":[{"text":"Learn of owing.","learn":"owed"}]}`, nil)
+	quest("After the Steps", `{"prerequisites":["The Third Step"],
+		"steps":[{"text":"Learn of owing.","learn":"owed"}]}`, nil)
 	gm := access.NewLabel(access.LevelGM)
 	quest("The Ghost's Errand", `{"steps":[{"text":"secretstep","talk":"Ghost"}]}`, &gm)
-	quest("The Odd Errand", `{"giver":"Salt Hound","steps":[{"text":"Find it.","talk":"Ghost"},{"text":"And then?"}]}`, nil)
+	quest("The Odd Errand", `{"giver":"Salt Hound",
+		"steps":[{"text":"Find it.","talk":"Ghost"},{"text":"And then?"}]}`, nil)
 	return s
 }
 
@@ -42,7 +44,8 @@ func TestAQuestIsPlayedToItsEnd(t *testing.T) {
 	p.Does("quests").Is("results.0.text", "You could take on “The Third Step” or “The Well Money”.")
 	p.Does("accept it").Is("results.0.reason", "ambiguous", "events.#", 0)
 	p.Does("Accept the quest The Third Step").Is("results.0.outcome", "done", "results.0.verb", "accept",
-		"results.0.text", "You take on “The Third Step”. Fetch the iron key.", "events.0.payload.target.name", "The Third Step")
+		"results.0.text", "You take on “The Third Step”. Fetch the iron key.",
+		"events.0.payload.target.name", "The Third Step")
 	p.Does("quests").Is("results.0.text", "The Third Step: Fetch the iron key.\nYou could take on “The Well Money”.")
 	p.Does("take the coin").Is("events.#", 1)
 	first := p.Does("take the iron key", worldtest.Keyed("k"))
@@ -69,7 +72,8 @@ func TestAQuestIsPlayedToItsEnd(t *testing.T) {
 	p.Does("accept after the steps")
 	p.Does("talk to Oda Tarn") // her second line, by the clock
 	p.Does("talk to Oda Tarn")
-	p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).Is("player.quests.1.state", "done", "player.quests.0.name", "The Third Step")
+	p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).Is("player.quests.1.state", "done",
+		"player.quests.0.name", "The Third Step")
 }
 
 func TestQuestsRepeatFailAndEnd(t *testing.T) {
@@ -118,7 +122,8 @@ func TestRewardsAreGivenOnce(t *testing.T) {
 		s.Build()
 		s.Card(canon.NewCard{Name: "Token", Type: "Item"})
 		s.Card(canon.NewCard{Name: "Errand", Type: world.TypeQuest, Fields: json.RawMessage(
-			`{"repeatMinutes":0,"rewards":["Token"],"order":"sequence","steps":[{"locationId":"Square"},{"locationId":"Quay"}]}`)})
+			`{"repeatMinutes":0,"rewards":["Token"],"order":"sequence",
+				"steps":[{"locationId":"Square"},{"locationId":"Quay"}]}`)})
 		p := s.Joins("Mira")
 		ends, at, active, step := 0, "Quay", false, 0
 		act := func() { // the rules of the quest, written without the product's

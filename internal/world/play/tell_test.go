@@ -104,8 +104,10 @@ func TestNarratorPhrasesACommittedResult(t *testing.T) {
 
 func TestTemplateStandsWhereTheNarratorFails(t *testing.T) {
 	for name, texts := range map[string][]play.Text{
-		"late": nil, "refused": {{Class: kind.Result, Text: "This is forbidden."}}, "no result": {{Class: kind.Flavour, Text: "Tar."}},
-		"too many": {{Class: kind.Result, Text: "a"}, {Class: kind.Result, Text: "b"}, {Class: kind.Result, Text: "c"}, {Class: kind.Result, Text: "d"}},
+		"late": nil, "refused": {{Class: kind.Result, Text: "This is forbidden."}},
+		"no result": {{Class: kind.Flavour, Text: "Tar."}},
+		"too many": {{Class: kind.Result, Text: "a"}, {Class: kind.Result, Text: "b"}, {Class: kind.Result, Text: "c"},
+			{Class: kind.Result, Text: "d"}},
 	} {
 		s, _ := told(t, texts...)
 		p := s.Joins("Mira")

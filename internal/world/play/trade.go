@@ -28,8 +28,12 @@ const haggleAgain = world.Hour
 
 // tradeIntent returns the act of a command that asks for prices or haggles. ok is false if it is no such
 // command, or nobody trades at the player's place.
-func (h *Host) tradeIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
-	err error) {
+func (h *Host) tradeIntent(
+	ctx context.Context,
+	g access.Grant,
+	player canon.CardID,
+	text string,
+) (i command.Intent, ok bool, err error) {
 	if i, ok = command.ReadTrade(text); !ok {
 		return i, false, nil
 	}

@@ -21,7 +21,8 @@ func addMarket(s *worldtest.Scene) {
 	commodity := func(name, fields string, label *access.Label) {
 		s.Card(canon.NewCard{Name: name, Type: market.TypeCommodity, Fields: json.RawMessage(fields), Label: label})
 	}
-	commodity("Rye Loaf", `{"basePrice":4,"currency":"Copper Coin","unit":"loaf","elasticity":1,"aliases":["loaf","loaves"]}`, nil)
+	commodity("Rye Loaf", `{"basePrice":4,"currency":"Copper Coin","unit":"loaf","elasticity":1,
+		"aliases":["loaf","loaves"]}`, nil)
 	commodity("Smoked Eel", `{"basePrice":2,"currency":"Copper Coin","unit":"eel"}`, nil)
 	gm := access.NewLabel(access.LevelGM)
 	commodity("Ghost Salt", `{"basePrice":1,"currency":"Copper Coin"}`, &gm)
@@ -93,7 +94,8 @@ func TestPricesAreKnownOnlyWhereOneIs(t *testing.T) {
 	pay(s, "Mira", 20)
 	p.Does("buy 2 loaves")
 	other.Does("n")
-	for _, text := range []string{"how much is the rye loaf", "buy rye loaf", "sell rye loaf", "haggle over the rye loaf"} {
+	for _, text := range []string{"how much is the rye loaf", "buy rye loaf", "sell rye loaf",
+		"haggle over the rye loaf"} {
 		if got := other.Does(text).Raw; strings.Contains(got, "Copper Coin (") || strings.Contains(got, "Gil") {
 			t.Errorf("%s: %s", text, got)
 		}
@@ -183,7 +185,8 @@ type tally struct {
 func countAll(s *worldtest.Scene) tally {
 	out := tally{sums: map[string]int64{}, held: map[string]int64{}}
 	err := s.Canon.Read(s.T.Context(), s.Admin, func(snap *canon.Snapshot) error {
-		for l, err := range snap.AllLinks(s.T.Context(), canon.LinkQuery{Kinds: []string{world.LinkHolds, market.LinkStocks}}) {
+		kinds := []string{world.LinkHolds, market.LinkStocks}
+		for l, err := range snap.AllLinks(s.T.Context(), canon.LinkQuery{Kinds: kinds}) {
 			if err != nil {
 				return err
 			}

@@ -111,7 +111,8 @@ func TestWorldFeedTellsOfGrantedPlayers(t *testing.T) {
 			t.Error("the position of another reader opens")
 		}
 	}
-	if _, err := s.Ops.Follow(t.Context(), p.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feeds[len(feeds)-1]}); err == nil {
+	request := op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feeds[len(feeds)-1]}
+	if _, err := s.Ops.Follow(t.Context(), p.Caller, request); err == nil {
 		t.Error("a token to play with opens the feed")
 	}
 }
