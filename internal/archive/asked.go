@@ -100,8 +100,8 @@ func (a *asked) knownValue(name, value string, known []tag) string {
 		if markup.KeyOf(k.Name) == key {
 			return k.Name
 		}
-		if slips := markup.Slips(letters, []rune(markup.Fold(k.Name)), least); slips < least || slips == least &&
-			nearest == "" {
+		if slips := markup.Slips(letters, []rune(markup.Fold(k.Name)), least); slips < least ||
+			slips == least && nearest == "" {
 			nearest, least = k.Name, slips
 		}
 	}
@@ -126,8 +126,8 @@ func searchAsked(ctx context.Context, l *canon.Snapshot, a asked, p canon.Page) 
 	}
 	notes := slices.Clone(a.notes)
 	if result.Total.Count == 0 && (a.Filter.Narrows() || a.Level != 0) {
-		notes = append(notes, fmt.Sprintf("No card found passes %s; this is the answer without it.", strings.Join(a.named,
-			" ")))
+		notes = append(notes, fmt.Sprintf("No card found passes %s; this is the answer without it.",
+			strings.Join(a.named, " ")))
 		a.Filter, a.Level = canon.Filter{}, 0
 		if result, err = l.Search(ctx, a.SearchQuery, p); err != nil {
 			return result, nil, err

@@ -55,8 +55,8 @@ func TestOnlyThePatchedPartOfANoteChanges(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newDesk(t)
-			s.Do("user", "create_card", asJSON(map[string]any{"name": "The Weir", "text_format": "markdown",
-				"content": theNote}))
+			s.Do("user", "create_card",
+				asJSON(map[string]any{"name": "The Weir", "text_format": "markdown", "content": theNote}))
 			via := overREST
 			if !tc.rest {
 				via = atMost(0)
@@ -85,8 +85,8 @@ func TestAFormatChangesOnlyByName(t *testing.T) {
 	whole := s.As("user").Call("get_card", `{"name": "The Weir"}`, overREST).Text("content")
 	s.Do("user", "update_card", asJSON(map[string]any{"name": "The Weir",
 		"content": strings.Replace(whole, "Water.", "Fire &amp; water.", 1)}), overREST)
-	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("content", strings.Replace(theNote, "Water.",
-		"Fire & water.", 1)).Want("text_format", "markdown")
+	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("content",
+		strings.Replace(theNote, "Water.", "Fire & water.", 1)).Want("text_format", "markdown")
 	s.Do("user", "update_card", `{"name": "The Weir", "type": "Location"}`)
 	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("text_format", "markdown").Want("type", "Location")
 	s.Do("user", "update_card", `{"name": "The Weir", "text_format": "html"}`)
@@ -110,6 +110,6 @@ func TestARenameFollowsTheLinksOfNotes(t *testing.T) {
 	s.wrote("Oda Tarn", "x")
 	s.Do("user", "create_card", asJSON(map[string]any{"name": "The Weir", "text_format": "markdown", "content": theNote}))
 	s.Do("admin", "rename_card", `{"name": "Oda Tarn", "new_name": "Oda Weir"}`)
-	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("content", strings.Replace(theNote, "people/Oda Tarn#",
-		"people/Oda Weir#", 1))
+	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("content",
+		strings.Replace(theNote, "people/Oda Tarn#", "people/Oda Weir#", 1))
 }

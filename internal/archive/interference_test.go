@@ -18,8 +18,8 @@ import (
 func TestHiddenCardsChangeNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
 	t.Run("sqlite", func(t *testing.T) {
-		tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t,
-			sqlitetest.Open(t)))
+		tellApart(t, newSceneOn(t, sqlitetest.Open(t)),
+			newSceneOn(t, sqlitetest.Open(t)))
 	})
 }
 

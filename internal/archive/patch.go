@@ -32,9 +32,9 @@ func (in patchIn) applyTo(ctx context.Context, c canon.Card, kind canon.TextKind
 		return markup.Result{},
 			fault.BrokenRule("patch", "cards of type %s contain a file, not text; replace it with upload_attachment", c.Type)
 	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
-		return markup.Result{}, fault.BrokenRule("patch.mode",
-			"only Pointer and List cards and tags have items; %q is of type %s",
-			c.Name, c.Type)
+		return markup.Result{},
+			fault.BrokenRule("patch.mode", "only Pointer and List cards and tags have items; %q is of type %s",
+				c.Name, c.Type)
 	case kind == canon.TextMarkdown:
 		r, err := in.ApplyToMarkdown(ctx, content)
 		return r, patchFault(err)

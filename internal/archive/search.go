@@ -243,8 +243,8 @@ func noteOf(ctx context.Context, l *canon.Snapshot, q string, r canon.SearchResu
 		if len(m.By) == 0 {
 			notes = append(notes, fmt.Sprintf("No card has the word %q.", m.Word))
 		} else {
-			notes = append(notes, fmt.Sprintf("No card has the word %q; searched instead: %s.", m.Word, strings.Join(m.By,
-				", ")))
+			notes = append(notes, fmt.Sprintf("No card has the word %q; searched instead: %s.", m.Word,
+				strings.Join(m.By, ", ")))
 		}
 	}
 	if r.Unready {
@@ -313,8 +313,8 @@ func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Car
 
 // excerptOf returns the part of a card's plain text with the most hits of terms. In plain text markup
 // never matches and is never cut in half.
-func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card, terms []string, o markup.SnippetOptions) (string,
-	error) {
+func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card, terms []string,
+	o markup.SnippetOptions) (string, error) {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return "", err

@@ -48,9 +48,9 @@ func scanForTerms(ctx context.Context, l *canon.Snapshot, in spoilerIn) (finding
 	f := findings{termList: readTerms(source, content), source: source.Name, byTerm: map[string][]finding{},
 		level: max(access.LevelGM, source.Label.Level)}
 	if len(f.terms) == 0 || len(f.terms) > maxScanTerms {
-		return findings{}, fault.BrokenRule("terms_card", "%q lists %d terms; a scan takes 1 to %d", source.Name,
-			len(f.terms),
-			maxScanTerms)
+		return findings{},
+			fault.BrokenRule("terms_card", "%q lists %d terms; a scan takes 1 to %d", source.Name, len(f.terms),
+				maxScanTerms)
 	}
 	folded := slicesx.Map(f.terms, markup.Fold)
 	results, _, err := l.Exists(ctx, in.ResultsCard)

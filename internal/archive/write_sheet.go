@@ -67,8 +67,8 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
 	if canon.TextOf(typ.Name) == canon.TextFile {
-		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("type",
-			"cards of type %s are made with upload_attachment", typ.Name))
+		return canon.Card{}, fault.Below(s.path,
+			fault.BrokenRule("type", "cards of type %s are made with upload_attachment", typ.Name))
 	}
 	if content != nil {
 		n.Content = *content

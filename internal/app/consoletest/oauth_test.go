@@ -366,8 +366,8 @@ func TestACodeWorksOnce(t *testing.T) {
 			t.Errorf("the token at %s: %d, want %d", path, got, want)
 		}
 	}
-	if status, _, _ := g.send("GET", "/api/mcp/cards/Rent%20Quay", nil, fmt.Sprint("Authorization: Bearer ",
-		first["access_token"])); status != 401 {
+	if status, _, _ := g.send("GET", "/api/mcp/cards/Rent%20Quay", nil,
+		fmt.Sprint("Authorization: Bearer ", first["access_token"])); status != 401 {
 		t.Errorf("the token at another resource: %d", status)
 	}
 	if got := g.call("/mcp", first["refresh_token"]); got != 401 {
