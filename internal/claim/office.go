@@ -346,8 +346,8 @@ func (c *clause) holderOf(w *World, o officePhrase) (who int, denied, ok bool) {
 	return None, false, false
 }
 
-// endsWithBe reports whether a form of to be stands at a token and ends its part of the sentence: "warden of this town I
-// am".
+// endsWithBe reports whether a form of to be stands at a token and ends its part of the sentence: "warden of this town
+// I am".
 func (c *clause) endsWithBe(at int) bool {
 	return beForms[c.wordAt(at)] && (at+1 == len(c.tokens) || c.tokens[at+1].mark)
 }

@@ -201,9 +201,9 @@ func cutLead(tokens []token) []token {
 
 var knowing = wordSet("know hear heard see notice realise realize tell told remember")
 
-// assertedPart returns the part of a sentence, up to a colon or semicolon or behind "but", that asserts something although
-// the whole does not: "they may think so, but he is dead". It returns nil if there is none. The weather of which a
-// sentence complains is there: "will this rain never end".
+// assertedPart returns the part of a sentence, up to a colon or semicolon or behind "but", that asserts something
+// although the whole does not: "they may think so, but he is dead". It returns nil if there is none. The weather of
+// which a sentence complains is there: "will this rain never end".
 func assertedPart(tokens []token) []token {
 	for i, t := range tokens {
 		shows := t.word == "this" || t.word == "such" || t.word == "that" && i > 0 && tokens[i-1].word == "to"

@@ -64,7 +64,8 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 // mended, of the answer to a question, and that a single word is no command.
 func (p Parsed) IsUnsure() bool {
 	words := len(strings.Fields(p.RawText))
-	return words > 1 && slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
+	isVerb := func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }
+	return words > 1 && slices.ContainsFunc(p.Ambiguities, isVerb) ||
 		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || words > sureCommand ||
 		len(p.Ambiguities) == 0 && (breaksOff(p.RawText) || refersBack(p.RawText)) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
@@ -107,9 +108,9 @@ const (
 
 // First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The verb
 // is "" if nothing is to be done. A text that only tells or asks something is sure to be none, and so is a single word
-// that is no verb. A verb is unsure if its rule is, if its object looks like no name or is a deed that is handed on like a
-// thing, or if the text is long or has several parts: of cases that nobody had read, every third such reading was wrong,
-// and every tenth other one. A misspelt verb and the answer to a question are sure.
+// that is no verb. A verb is unsure if its rule is, if its object looks like no name or is a deed that is handed on
+// like a thing, or if the text is long or has several parts: of cases that nobody had read, every third such reading
+// was wrong, and every tenth other one. A misspelt verb and the answer to a question are sure.
 func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
 	words := len(strings.Fields(p.RawText))
 	if len(p.Intents) == 0 {
@@ -132,8 +133,8 @@ func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
 		strings.ContainsAny(text, ",;:.!?") || words > sureWords || i.handsOnDeed()
 }
 
-// handsOnDeed reports whether an act moves an object from hand to hand that is no thing but an act, an event or a state:
-// lay a curse on him, give it a closer look.
+// handsOnDeed reports whether an act moves an object from hand to hand that is no thing but an act, an event or a
+// state: lay a curse on him, give it a closer look.
 func (i Intent) handsOnDeed() bool {
 	words := trimArticles(lex(i.DirectObject))
 	if !slices.Contains([]Verb{Take, Drop, Give, Throw}, i.Verb) || len(words) == 0 {
@@ -148,8 +149,8 @@ func isDeed(noun string) bool {
 	return slices.ContainsFunc([]string{"act", "event", "state"}, is) && !is("object")
 }
 
-// sureWords is the number of words of a text up to which its first act is sure; that of a verb of the table is sure below
-// sureTable.
+// sureWords is the number of words of a text up to which its first act is sure; that of a verb of the table is sure
+// below sureTable.
 const (
 	sureWords = 10
 	sureTable = 6

@@ -43,7 +43,8 @@ func verbOfWay(words []word) Verb {
 		words[with+1].is(articleClass) {
 		return Throw
 	}
-	if noun := words[len(words)-1].fold; idiomSets()["being"][noun] || isKind(noun, "location", "structure", "way", "area", "person", "animal",
+	noun := words[len(words)-1].fold
+	if idiomSets()["being"][noun] || isKind(noun, "location", "structure", "way", "area", "person", "animal",
 		"geological formation", "vehicle", "body of water") {
 		return Move
 	}
@@ -53,7 +54,8 @@ func verbOfWay(words []word) Verb {
 // verbOfNouns returns the verb of a thing, a preposition and another noun.
 func verbOfNouns(thing, preposition, other string) Verb {
 	sets := idiomSets()
-	isThing := sets["ware"][thing] || sets["coin"][thing] || sets["weapon"][thing] || isKind(thing, "artifact", "food", "money", "plant part", "substance", "document", "matter")
+	isThing := sets["ware"][thing] || sets["coin"][thing] || sets["weapon"][thing] ||
+		isKind(thing, "artifact", "food", "money", "plant part", "substance", "document", "matter")
 	isBeing := sets["being"][other] || isKind(other, "person", "animal")
 	switch {
 	case preposition == "of" && isKind(thing, "taste", "drink", "swallow") || slices.Contains([]string{"sip", "bite",
