@@ -168,9 +168,10 @@ func (c *composer) chooseSetting(terrain string) {
 		name = best.name
 	case c.hasTerrain(terrain):
 		name, assumed = c.settingOf(terrain), "from the terrain of the card"
-	case slices.ContainsFunc(c.mentions, c.meansRoom) && !c.isOutdoors() || slices.ContainsFunc(c.mentions, func(m *mention) bool {
-		return c.isLedTo(m) && c.Settings[m.name].Indoor != nil
-	}):
+	case slices.ContainsFunc(c.mentions, c.meansRoom) && !c.isOutdoors() ||
+		slices.ContainsFunc(c.mentions, func(m *mention) bool {
+			return c.isLedTo(m) && c.Settings[m.name].Indoor != nil
+		}):
 		name, assumed = "room", "the words name things of a room and no place"
 	default:
 		name, assumed = "plain", "the words name no place"
@@ -311,13 +312,15 @@ func (c *composer) isOutdoors() bool {
 		if c.meansRoom(m) && (m.class != isThing || !slices.Contains(c.Portable, m.name)) {
 			return false
 		}
-		out = out || m.class == isThing && slices.Contains([]string{asHouse, asLand, asPlant, isAfloat}, c.Things[m.name].Stands)
+		out = out || m.class == isThing &&
+			slices.Contains([]string{asHouse, asLand, asPlant, isAfloat}, c.Things[m.name].Stands)
 	}
 	return out
 }
 
 func (c *composer) meansRoom(m *mention) bool {
-	return m.class == isSurface && m.name != "roof" && m.head != "ground" || m.class == isThing && slices.Contains(c.Household, m.name)
+	return m.class == isSurface && m.name != "roof" && m.head != "ground" ||
+		m.class == isThing && slices.Contains(c.Household, m.name)
 }
 
 // addImplied adds the things that belong to the place, unless the words name them.

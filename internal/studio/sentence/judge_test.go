@@ -233,8 +233,8 @@ func judgeFile(t *testing.T, file string, show bool) score {
 const cases = "../../app/judgetest/cases/"
 
 // Sentences of others are built as they say, as far as the bars: the contract wants 0.85. No thing of them is silent.
-// The development half is three files. Of the check half only the figures are printed: nobody who writes words or grammar
-// reads it.
+// The development half is three files. Of the check halves only the figures are printed: nobody who writes words or
+// grammar reads them.
 func TestSentencesOfOthers(t *testing.T) {
 	var development score
 	for _, half := range []struct {

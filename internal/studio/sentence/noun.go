@@ -296,7 +296,8 @@ func (r *reader) readPredicateNoun(m *mention, p *nounPhrase) bool {
 	}
 	of := r.group[0]
 	for _, old := range r.mentions {
-		if old.from == m.from && old != of && old.class == m.class && old.name == m.name && old.count == 1 && isSameHead(old.head, m.head) {
+		if old.from == m.from && old != of && old.class == m.class && old.name == m.name &&
+			old.count == 1 && isSameHead(old.head, m.head) {
 			of.assume("%s says more of the one before", p.words) // "beside the door. It is a wooden door"
 			old.paint(m.material)
 			old.words += ", " + p.words

@@ -12,7 +12,8 @@ import (
 var regions = map[string][2]string{
 	"corner": {"in the corner of", "in the corner of"}, "end": {"at the end of", "at each end of"},
 	"head": {"at the end of", ""}, "middle": {inMiddle, inMiddle}, "center": {inMiddle, inMiddle},
-	"centre": {inMiddle, inMiddle}, "heart": {inMiddle, ""}, "midst": {inMiddle, ""}, "side": {"beside", "on both sides of"},
+	"centre": {inMiddle, inMiddle}, "heart": {inMiddle, ""}, "midst": {inMiddle, ""},
+	"side":  {"beside", "on both sides of"},
 	"flank": {"beside", "on both sides of"}, "edge": {"beside", "around"}, "outskirts": {"beside", ""},
 	"perimeter": {"around", ""}, "back": {"at the back of", ""}, "rear": {"at the back of", ""},
 	"front": {"at the front of", ""}, "foot": {"at the foot of", ""}, "bottom": {"under", ""}, "top": {"on", ""},
@@ -20,7 +21,8 @@ var regions = map[string][2]string{
 }
 
 // qualifiers stand between a preposition and the noun of a region.
-var qualifiers = append([]string{"the", "a", "an", "its", "their", "each", "every", "either", "both", "one", "all", "two",
+var qualifiers = append([]string{"the", "a", "an", "its", "their", "each", "every",
+	"either", "both", "one", "all", "two",
 	"four", "several", "different", "various", "long", "short", "dark", "lower", "upper", "farthest", "furthest", "outer"},
 	quantifiers...)
 
@@ -28,13 +30,15 @@ var qualifiers = append([]string{"the", "a", "an", "its", "their", "each", "ever
 // words.
 func (r *reader) matchRegion(at int) (s sense, n int) {
 	word := r.wordAt(at)
-	if !slices.Contains([]string{"in", "on", "at", "to", "along", "around", "near", "by", "down", "from", "against"}, word) {
+	if !slices.Contains([]string{"in", "on", "at", "to", "along",
+		"around", "near", "by", "down", "from", "against"}, word) {
 		return sense{}, 0
 	}
 	next, all := at+1, false
 	for ; next < at+5 && slices.Contains(qualifiers, r.wordAt(next)); next++ {
-		if _, ok := regions[r.wordAt(next)]; ok && (r.wordAt(next+1) == "of" || !slices.Contains(qualifiers, r.wordAt(next+1)) &&
-			!r.isRegion(r.wordAt(next+1))) {
+		if _, ok := regions[r.wordAt(next)]; ok && (r.wordAt(next+1) == "of" ||
+			!slices.Contains(qualifiers, r.wordAt(next+1)) &&
+				!r.isRegion(r.wordAt(next+1))) {
 			break
 		}
 		all = all || slices.Contains([]string{"each", "every", "either", "both", "all", "four"}, r.wordAt(next))

@@ -649,7 +649,8 @@ func (r *reader) readPredicate(list []sense, n int) bool {
 	if n == 0 || hasNoun(list) && !r.copula || !r.copula && !r.after || len(r.group) == 0 {
 		return false
 	}
-	if _, next := r.parseMaterial(r.at); r.nounFollows(r.at+n) && !(r.copula && (isMark(r.wordAt(next)) || r.wordAt(next) == "and")) {
+	if _, next := r.parseMaterial(r.at); r.nounFollows(r.at+n) &&
+		!(r.copula && (isMark(r.wordAt(next)) || r.wordAt(next) == "and")) {
 		return false
 	}
 	s, ok := senseOf(list, isMaterial, isSize)

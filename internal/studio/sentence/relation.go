@@ -435,7 +435,8 @@ func (r *reader) ownRelation(m, owner *mention) string {
 }
 
 // light are things of a size that other things carry, although they may stand on the floor.
-var light = []string{"lamp", "candelabra", "pot", "basket", "rock", "bars", "cannon", "sack", "block", "crystal", "globe",
+var light = []string{"lamp", "candelabra", "pot", "basket", "rock", "bars", "cannon", "sack", "block",
+	"crystal", "globe",
 	"machine", "moss", "patch"}
 
 // bases are things that others stand on, and furniture is what stands beside them.

@@ -134,7 +134,8 @@ func TestPhrases(t *testing.T) {
 		{"The altar is draped with a cloth, and two candles burn on it.",
 			"altar 1; cloth 1 on altar; candle 2 on altar"},
 		{"A ship lies at anchor. Its two cannons are loaded.", "ship 1 beside anchor; anchor 1; cannon 2 on ship"},
-		{"There is a table in the room with plates and cups on it.", "table 1 in room; room 1; plate 3 on table; mug 3 on table"},
+		{"There is a table in the room with plates and cups on it.",
+			"table 1 in room; room 1; plate 3 on table; mug 3 on table"},
 		{"A cart filled with hay sitting outside of the barn", "cart 1 outside barn; patch 1 hay on cart; barn 1"},
 		{"Inside the hut there is a table with two chairs, and a fireplace.",
 			"room 1; table 1 in hut; chair 2 beside table; fireplace 1 in hut"},
@@ -309,7 +310,8 @@ func TestWallOutdoors(t *testing.T) {
 
 // People and animals become markers beside their landmark, which a person can walk to, and the answer says so.
 func TestCreaturesAreMarked(t *testing.T) {
-	r, err := Read(Brief{Words: "Two guards stand beside a gate of stone. A dog sleeps under a table, and there are no cats.", Seed: 1})
+	r, err := Read(Brief{Words: "Two guards stand beside a gate of stone. " +
+		"A dog sleeps under a table, and there are no cats.", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,8 @@ func (v *vocabulary) splitWords(text string) (out []token) {
 		} else if base, ok := strings.CutSuffix(w, "s'"); ok {
 			t = token{text: base + "s", possessive: true}
 		}
-		if list, _ := v.findSenses(t.text); list == nil && strings.Contains(w, "-") && !isParticiple(t.text) && !isLikeness(t.text) &&
+		if list, _ := v.findSenses(t.text); list == nil && strings.Contains(w, "-") && !isParticiple(t.text) &&
+			!isLikeness(t.text) &&
 			!isWordAs(t.text, meaning.Noun) {
 			for _, piece := range strings.Split(t.text, "-") {
 				out = append(out, token{text: piece})
