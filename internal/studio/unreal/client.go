@@ -33,15 +33,21 @@ func splitAddress(address string) (base, path string, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" || strings.Count(u.Path, "/") > 1 {
-		return "", "", fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010 or http://127.0.0.1:8000/mcp",
-			address)
+		return "", "", fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010 or "+
+			"http://127.0.0.1:8000/mcp", address)
 	}
 	return u.Scheme + "://" + u.Host, strings.TrimSuffix(u.Path, "/"), nil
 }
 
 func newClient(base string, transport http.RoundTripper) *client {
-	return &client{base: base, turn: make(chan struct{}, 1), http: &http.Client{Transport: transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}
+	return &client{base: base, turn: make(chan struct{}, 1), http: newHTTPClient(transport)}
+}
+
+// newHTTPClient makes a client that follows no redirects.
+func newHTTPClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("unreal: redirects are not followed")
+	}}
 }
 
 // plainTransport connects to an editor over one connection, without a proxy.

@@ -3,7 +3,6 @@ package unreal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,8 +39,7 @@ var allowedTools = map[string][]string{
 }
 
 func newEpic(address string, transport http.RoundTripper) *epic {
-	return &epic{address: address, http: &http.Client{Transport: limited{transport},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}
+	return &epic{address: address, http: newHTTPClient(limited{transport})}
 }
 
 // limited bounds the size of replies.
@@ -164,7 +162,8 @@ func (o *objectRef) UnmarshalJSON(b []byte) error {
 
 func (e *epic) searchAssets(ctx context.Context) (f assetList, err error) {
 	var found []objectRef
-	err = e.call(ctx, assetTools, "find_assets", map[string]any{"folder_path": root, "name": "", "recursive": true}, &found)
+	err = e.call(ctx, assetTools, "find_assets",
+		map[string]any{"folder_path": root, "name": "", "recursive": true}, &found)
 	for _, o := range found {
 		if strings.HasPrefix(o.Path, root+"/") {
 			f.Assets = append(f.Assets, asset{Name: nameOfAsset(o.Path), Path: o.Path})
@@ -175,7 +174,8 @@ func (e *epic) searchAssets(ctx context.Context) (f assetList, err error) {
 
 func (e *epic) spawn(ctx context.Context, asset string, p studio.Placement) (string, error) {
 	var actor objectRef
-	err := e.call(ctx, sceneTools, "add_to_scene_from_asset", map[string]any{"asset_path": asset, "name": nameOfAsset(asset),
+	err := e.call(ctx, sceneTools, "add_to_scene_from_asset", map[string]any{
+		"asset_path": asset, "name": nameOfAsset(asset),
 		"xform": map[string]any{
 			"location": map[string]float64{"x": inCentimetres(p.Location[0]), "y": -inCentimetres(p.Location[1]),
 				"z": inCentimetres(p.Location[2])},

@@ -250,7 +250,8 @@ func TestEpicServer(t *testing.T) {
 		studio.Placement{Location: [3]float64{1, 2, 3}, Turn: math.Pi / 2, Scale: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if said := (*asked)[len(*asked)-1]; !strings.Contains(said, "x:100 y:-200 z:300") || !strings.Contains(said, "yaw:-90") {
+	if said := (*asked)[len(*asked)-1]; !strings.Contains(said, "x:100 y:-200 z:300") ||
+		!strings.Contains(said, "yaw:-90") {
 		t.Errorf("asked %s", said)
 	}
 	if err := x.Commit(t.Context(), "run-1"); err != nil {
@@ -263,7 +264,8 @@ func TestEpicServer(t *testing.T) {
 	if err := x.Commit(t.Context(), "run-2"); err != nil {
 		t.Fatal(err)
 	}
-	if d, _ := begin().Digest(t.Context()); d != before || !strings.HasPrefix((*asked)[len(*asked)-2], "remove_from_scene") {
+	if d, _ := begin().Digest(t.Context()); d != before ||
+		!strings.HasPrefix((*asked)[len(*asked)-2], "remove_from_scene") {
 		t.Errorf("undone, and not as before: %v", *asked)
 	}
 	n := len(*asked)
