@@ -89,9 +89,11 @@ func (s *server) showCards(v *visit) error {
 		return err
 	}
 	list.Query, list.Type, list.Tag = q.Get("q"), q.Get("type"), q.Get("tag")
-	site, err := call[siteContext](v, "get_site_context", nil)
-	if err != nil {
-		return err
+	var site siteContext
+	if v.r.Header.Get("HX-Request") == "" { // while a person types, only the cards are replaced
+		if site, err = call[siteContext](v, "get_site_context", nil); err != nil {
+			return err
+		}
 	}
 	list.Types = site.Types
 	for i, c := range list.Cards {
