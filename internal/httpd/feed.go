@@ -39,7 +39,7 @@ func (s *server) serveFeed(f *op.Feed) handler {
 			return
 		}
 		again := func(ctx context.Context) (access.Caller, error) {
-			return s.Auth.Authenticate(ctx, Bearer(x.r), f.Audience)
+			return s.Auth.Authenticate(ctx, Bearer(x.r), c.Audience) // that of the feed, or none for a key
 		}
 		if err := s.streamFeed(x, c, again, r); err != nil {
 			s.writeError(x, f.Name, err)
