@@ -112,10 +112,16 @@ func must(t *testing.T, err error) {
 }
 
 func words() kind.Config {
-	return kind.Config{Surface: "world", Private: func(canon.Card) access.Label { return access.NewLabel(access.LevelUser) }, Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated",
-		Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
-		Directions: []string{"north", "south", "up", "down"},
-		EventType:  func(string) (access.Role, bool) { return access.RoleUser, true }}
+	return kind.Config{
+		Surface:     "world",
+		Private:     func(canon.Card) access.Label { return access.NewLabel(access.LevelUser) },
+		Dialogue:    "NPC.Dialogue",
+		Ambience:    "World.Ambience.Generated",
+		Quest:       "Quest.Proposed",
+		ExitCreated: "World.Exit.Created",
+		Directions:  []string{"north", "south", "up", "down"},
+		EventType:   func(string) (access.Role, bool) { return access.RoleUser, true },
+	}
 }
 
 // layers returns the texts of the place's layers.

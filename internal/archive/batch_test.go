@@ -107,11 +107,19 @@ func TestFetchOrInitialize(t *testing.T) {
 
 func TestABatchWritesChildren(t *testing.T) {
 	s := newDesk(t)
-	s.Do("user", "batch_cards", `{"ops": [{"action": "create", "name": "verification_email", "type": "EmailTemplate", "children": [
+	s.Do(
+		"user",
+		"batch_cards",
+		`{"ops": [{"action": "create", "name": "verification_email", "type": "EmailTemplate", "children": [
 		{"name": "*from", "type": "Phrase", "content": "noreply@wiki.example"},
 		{"name": "*html message", "type": "RichText", "content": "<p>Click {{_|verify_url}} [[A+B|c]]</p>", "children": [{"name": "+note", "markdown_content": "*n*"}]},
 		{"name": "Elsewhere", "content": "own"}
-	]}]}`).wantBatch(0, 1, "ok")
+	]}]}`,
+	).wantBatch(
+		0,
+		1,
+		"ok",
+	)
 	s.As("user").reads("verification_email+*from", "noreply@wiki.example")
 	s.As("user").reads("verification_email+*html message", "<p>Click {{_|verify_url}} [[A+B|c]]</p>")
 	s.As("user").reads("verification_email+*html message+note", "<p><em>n</em></p>")

@@ -63,8 +63,11 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 		return nil, "", fault.BadField("url",
 			"must be an address such as https://files.example/sign.png, without a name, password or port in it")
 	case !slices.ContainsFunc(f.hosts, func(h string) bool { return strings.EqualFold(h, u.Hostname()) }):
-		return nil, "", fault.New(fault.Denied,
-			"files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", markup.Clip(u.Host, 255))
+		return nil, "", fault.New(
+			fault.Denied,
+			"files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment",
+			markup.Clip(u.Host, 255),
+		)
 	}
 	a, err := f.client.Get(ctx, u, canon.MaxFile)
 	var status outbound.StatusError

@@ -27,7 +27,15 @@ func TestANoteIsKeptAsWritten(t *testing.T) {
 		"html").Want("format", "markdown")
 	s.As("user").Call("get_relationships", `{"name": "Oda Tarn", "kind": "linked_by"}`).Has("The Weir")
 	s.As("user").Call("wanted_cards", `{}`).Lacks("Nothing")
-	s.As("user").Call("search_cards", `{"q": "the old mill", "match_mode": "phrase", "search_in": "content"}`).Want("total", 1)
+	s.As(
+		"user",
+	).Call(
+		"search_cards",
+		`{"q": "the old mill", "match_mode": "phrase", "search_in": "content"}`,
+	).Want(
+		"total",
+		1,
+	)
 	found := s.As("user").Call("find_in_card", `{"name": "The Weir", "q": "old mill of oda"}`)
 	found.Want("total", 1).Want("matches.0.offset", strings.Index(theNote, "old_"))
 	s.As("user").Call("get_card_outline", `{"name": "The Weir"}`).WantEach("headings", "text", "The Weir, After")

@@ -99,7 +99,12 @@ var builtin = []Type{
 		Text: TextPlain},
 	{Name: "Canon Conflict", Codename: "canon_conflict",
 		Description: "A contradiction between two sources, until the GM decides", Text: TextData},
-	{Name: "Commodity", Codename: "commodity", Description: "A ware that is bought and sold for money", Schema: commoditySchema},
+	{
+		Name:        "Commodity",
+		Codename:    "commodity",
+		Description: "A ware that is bought and sold for money",
+		Schema:      commoditySchema,
+	},
 }
 
 var commoditySchema = json.RawMessage(`{"type":"object","properties":{` +

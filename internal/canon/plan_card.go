@@ -111,7 +111,8 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	if err := p.applyEdit(&c, typ, e); err != nil {
 		return Card{}, err
 	}
-	if c.Type != before.Type || c.Format != before.Format || c.Content != before.Content || c.Codename != before.Codename ||
+	if c.Type != before.Type || c.Format != before.Format || c.Content != before.Content ||
+		c.Codename != before.Codename ||
 		string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}

@@ -220,7 +220,13 @@ func (c *Canon) WorldState(ctx context.Context, w access.WorldID, f func(WorldSt
 }
 
 // momentAt follows the stream to the head of a snapshot and returns the WorldState there.
-func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (WorldState, error) {
+func (g *generations) momentAt(
+	ctx context.Context,
+	r Reader,
+	w access.WorldID,
+	before Seq,
+	head Head,
+) (WorldState, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.followTo(ctx, r, w, before, head); err != nil {

@@ -139,7 +139,13 @@ func (c *Canon) ExportView(ctx context.Context, g access.Grant, f func(WorldStre
 		if err != nil || !ok {
 			return fmt.Errorf("canon: world %s: present %t: %w", g.World(), ok, err)
 		}
-		x := &forkContent{r: r, all: Visibility{world.ID, g.View()}, done: map[CardID]bool{}, view: true, latest: world.CreatedAt}
+		x := &forkContent{
+			r:      r,
+			all:    Visibility{world.ID, g.View()},
+			done:   map[CardID]bool{},
+			view:   true,
+			latest: world.CreatedAt,
+		}
 		if err := x.addCards(ctx); err != nil {
 			return err
 		}

@@ -34,7 +34,8 @@ func readHolds(c *clause, w *World) (list []Claim) {
 			add(who.entity, thing.entity, false) // "never parts with the bell"
 		}
 		holds := holding[v.lemma] || w.Speaker == None && v.tense == present && !isMental(v.lemma)
-		if ok && known && holds && v.tense != past && v.modal == "" && !v.passive && thing.from-v.at <= 5 && c.isHeldDirectly(v, thing) {
+		if ok && known && holds && v.tense != past && v.modal == "" && !v.passive && thing.from-v.at <= 5 &&
+			c.isHeldDirectly(v, thing) {
 			add(who.entity, thing.entity, v.denied || c.deniesAt(thing.from))
 		}
 		if claim, ok := readWith(c, w, v); ok {

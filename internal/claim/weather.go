@@ -159,7 +159,8 @@ func isGone(after []token) bool {
 		return false
 	}
 	w := after[0].word
-	return gone[w] && w != "over" && w != "fallen" && w != "away" || (beForms[w] || haveForms[w]) && hasWord(after[1:], gone)
+	return gone[w] && w != "over" && w != "fallen" && w != "away" ||
+		(beForms[w] || haveForms[w]) && hasWord(after[1:], gone)
 }
 
 // isOfSky reports whether a sentence has a word that weather is said of. "It" counts only if it stands for nothing that

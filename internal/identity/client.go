@@ -51,7 +51,11 @@ func (s *Service) RegisterClient(name string, redirects []string) (id string, c 
 	if err != nil {
 		return "", c, err
 	}
-	return base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(s.clientMAC(text)), c, nil
+	return base64.RawURLEncoding.EncodeToString(
+		text,
+	) + "." + base64.RawURLEncoding.EncodeToString(
+		s.clientMAC(text),
+	), c, nil
 }
 
 // checkFields checks the name and the redirect addresses of a client.

@@ -102,7 +102,11 @@ func (d *documents) cache(id string, c cachedDocument, now time.Time) {
 }
 
 // fetchDocument fetches a document. A person can cause few fetches a minute.
-func (d *documents) fetchDocument(ctx context.Context, person access.Subject, u *url.URL) (a outbound.Answer, err error) {
+func (d *documents) fetchDocument(
+	ctx context.Context,
+	person access.Subject,
+	u *url.URL,
+) (a outbound.Answer, err error) {
 	if err := access.CountAttempt(d.limiter, "document:"+string(person)); err != nil {
 		return a, err
 	}
@@ -152,7 +156,8 @@ func isASCII(s string) bool {
 // readDocument reads the metadata of a client (RFC 7591, section 2). Clients with a document are public too.
 func readDocument(a outbound.Answer, id string) (c Client, err error) {
 	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
+	if err != nil ||
+		kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
 		return c, newDocumentError("it is not application/json")
 	}
 	var said struct {

@@ -79,8 +79,12 @@ func newDocumentHost(t *testing.T) *documentHost {
 			_, _ = fmt.Fprintf(w, `{"client_id": %q, "client_name": "Quill", "client_secret": "x", %s}`, id, redirects)
 			return
 		case "method":
-			_, _ = fmt.Fprintf(w, `{"client_id": %q, "client_name": "Quill", "token_endpoint_auth_method": "private_key_jwt", %s}`,
-				id, redirects)
+			_, _ = fmt.Fprintf(
+				w,
+				`{"client_id": %q, "client_name": "Quill", "token_endpoint_auth_method": "private_key_jwt", %s}`,
+				id,
+				redirects,
+			)
 			return
 		}
 		_, _ = fmt.Fprintf(w, `{"client_id": %q, "client_name": "Quill", "token_endpoint_auth_method": "none", %s}`, id,

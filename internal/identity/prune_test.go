@@ -21,7 +21,9 @@ type clientFixture struct {
 
 func newClientFixture(t *testing.T, change ...func(*identity.Config)) *clientFixture {
 	t.Helper()
-	f := &clientFixture{fixture: newFixture(t, append(change, func(c *identity.Config) { c.ClientSecret = []byte("secret") })...)}
+	f := &clientFixture{
+		fixture: newFixture(t, append(change, func(c *identity.Config) { c.ClientSecret = []byte("secret") })...),
+	}
 	code, err := f.CreateSignIn(t.Context(), aPerson())
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,8 @@ func parse(t *testing.T, address string) *url.URL {
 func TestAnswersAreBounded(t *testing.T) {
 	h := newHost(t)
 	c := New(h.config())
-	if a, err := c.Get(t.Context(), parse(t, "https://example.com/sign.png"), 6); string(a.Body) != "a sign" || err != nil {
+	if a, err := c.Get(t.Context(), parse(t, "https://example.com/sign.png"), 6); string(a.Body) != "a sign" ||
+		err != nil {
 		t.Errorf("%q %v", a.Body, err)
 	}
 	if _, err := c.Get(t.Context(), parse(t, "https://example.com/big"), 1999); !errors.Is(err, ErrTooLarge) {

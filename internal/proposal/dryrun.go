@@ -123,8 +123,11 @@ func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w authore
 	})
 	switch {
 	case len(runs) > 1:
-		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s makes several commits, and a person can only approve one; propose them one by one, or as one transactional batch", d.operation.Name)
+		return canon.DryRun{}, fault.New(
+			fault.Rule,
+			"%s makes several commits, and a person can only approve one; propose them one by one, or as one transactional batch",
+			d.operation.Name,
+		)
 	case len(runs) == 0 && err == nil:
 		return canon.DryRun{}, fault.New(fault.Rule,
 			"%s would make no change that can be shown in advance; ask somebody whose key may write", d.operation.Name)

@@ -15,8 +15,11 @@ import (
 // A map has the pins and the players that its reader may see, and no more than its bounds.
 func TestMapHasPinsAndPlayers(t *testing.T) {
 	s := worldtest.New(t)
-	pins := fmt.Sprintf(`{"x": 10.5, "y": 20, "card": %q}, {"x": 1, "y": 2, "card": %q}, {"x": 3, "y": 4, "card": "no id"}`,
-		s.IDOf("Quay"), s.IDOf("Cellar"))
+	pins := fmt.Sprintf(
+		`{"x": 10.5, "y": 20, "card": %q}, {"x": 1, "y": 2, "card": %q}, {"x": 3, "y": 4, "card": "no id"}`,
+		s.IDOf("Quay"),
+		s.IDOf("Cellar"),
+	)
 	s.Card(canon.NewCard{Name: "Chart", Type: canon.TypeImage, Codename: "chart",
 		Fields: json.RawMessage(`{"pins": [` + pins + `]}`)})
 	p := s.Joins("Mira")

@@ -318,7 +318,8 @@ func (q Quest) isGivenBy(here []Card) bool {
 
 // isCalled reports whether a reference is the id or the name of a card.
 func (t Card) isCalled(ref string) bool {
-	return ref == t.ID.String() || markup.KeyOf(ref) == markup.KeyOf(t.Name) || markup.KeyOf(ref) == markup.KeyOf(t.Title())
+	return ref == t.ID.String() || markup.KeyOf(ref) == markup.KeyOf(t.Name) ||
+		markup.KeyOf(ref) == markup.KeyOf(t.Title())
 }
 
 // isFree reports whether a player with the given quests may accept a quest.

@@ -55,7 +55,9 @@ func (p *tab) checkAxe(script, page string) {
 func (p *tab) checkAxeHere(script, page string) {
 	p.t.Helper()
 	p.eval(script + "; 0")
-	result := p.eval(`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => { window.axeResult = JSON.stringify(r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.map((n) => n.html).slice(0, 3)}))) }); 0`)
+	result := p.eval(
+		`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => { window.axeResult = JSON.stringify(r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.map((n) => n.html).slice(0, 3)}))) }); 0`,
+	)
 	_ = result
 	p.waits("!!window.axeResult", "axe is done")
 	var found []struct {

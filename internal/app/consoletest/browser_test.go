@@ -208,8 +208,13 @@ func (p *tab) touch(text string) string {
 // fill sets a field of a form.
 func (p *tab) fill(selector, value string) {
 	p.t.Helper()
-	p.eval(fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})) })()`,
-		selector, value))
+	p.eval(
+		fmt.Sprintf(
+			`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})) })()`,
+			selector,
+			value,
+		),
+	)
 }
 
 // signIn signs in by a link.

@@ -119,7 +119,9 @@ func TestTheMapIsWalked(t *testing.T) {
 	p.open("/places/lendwater")
 	p.wants("Rent Quay")
 	p.look("places-phone")
-	p.eval(`document.querySelector("svg a[href*='at=']:last-of-type").dispatchEvent(new MouseEvent("click", {bubbles: true}))`)
+	p.eval(
+		`document.querySelector("svg a[href*='at=']:last-of-type").dispatchEvent(new MouseEvent("click", {bubbles: true}))`,
+	)
 	p.waits(`location.search.includes("at=")`, "a place of the map opens")
 	if wide := p.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
 		t.Error("the map makes the page wider than the screen")
@@ -176,8 +178,10 @@ func TestAClickWalks(t *testing.T) {
 	p.click("Begin")
 	p.waits(`!!document.querySelector("#around svg .here")`, "the map is shown")
 	p.look("play-map-390")
-	p.eval(`[...document.querySelectorAll("#around a[data-act]")].find((a) => a.dataset.act.startsWith("go north then go "))
-		.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`)
+	p.eval(
+		`[...document.querySelectorAll("#around a[data-act]")].find((a) => a.dataset.act.startsWith("go north then go "))
+		.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`,
+	)
 	p.waits(`document.querySelectorAll(".turn").length === 2`, "the walk is told")
 	p.waits(`!["Rent Quay", "Fishgate Market"].includes(document.querySelector("#here h2").innerText)`,
 		"two steps were gone")

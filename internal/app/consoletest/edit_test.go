@@ -49,8 +49,10 @@ func TestTheEditorCompletesNames(t *testing.T) {
 	p.signIn(s.link(access.RoleGM))
 	p.openEditor("/edit/lendwater/Rent%20Quay")
 	p.do(chromedp.KeyEvent("<p>A word by [[rent st"))
-	p.waits(`[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some((x) => x.innerText.includes("Rent Stone"))`,
-		"a name is proposed")
+	p.waits(
+		`[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some((x) => x.innerText.includes("Rent Stone"))`,
+		"a name is proposed",
+	)
 	p.waits(`performance.now() - (window.proposed ??= performance.now()) > 100`, "the proposals may be chosen")
 	p.look("editor-names")
 	p.pressEnter()

@@ -99,8 +99,11 @@ func (s *story) tellTown() {
 		s.putVisible(strings.ToLower(name), canon.NewCard{Name: name, Type: "Location", Codename: "loc-" +
 			strings.ToLower(name), Content: content, Fields: rawJSON(fields)})
 	}
-	place("Harbour", "<p>Black stone and wet rope by the ferry.</p>",
-		`{"tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted."},"forbidden":{"up":"There is only sky."}}}`)
+	place(
+		"Harbour",
+		"<p>Black stone and wet rope by the ferry.</p>",
+		`{"tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted."},"forbidden":{"up":"There is only sky."}}}`,
+	)
 	place("Market", "<p>Stalls, and a well that hums.</p>", `{}`)
 	place("Chapel", "<p>Cold pews.</p>", `{}`)
 	link := func(kind, from, to, attrs string) {
@@ -119,8 +122,11 @@ func (s *story) tellTown() {
 	s.putVisible("lodge", canon.NewCard{Name: "Mist Lodge", Type: "Faction", Codename: "faction_mist",
 		Content: "<p>They keep the ferry and the mist.</p>"})
 	s.putVisible("penny", canon.NewCard{Name: "Penny", Type: "Item", Content: "<p>Copper.</p>"})
-	s.putVisible("loaf", canon.NewCard{Name: "Salt Loaf", Type: "Commodity", Codename: "ware-loaf", Content: "<p>Bread.</p>",
-		Fields: rawJSON(`{"basePrice":3,"currency":"Penny","elasticity":1}`)})
+	s.putVisible(
+		"loaf",
+		canon.NewCard{Name: "Salt Loaf", Type: "Commodity", Codename: "ware-loaf", Content: "<p>Bread.</p>",
+			Fields: rawJSON(`{"basePrice":3,"currency":"Penny","elasticity":1}`)},
+	)
 	link("stocks", "Tam Reed", "Salt Loaf", `{"quantity":9,"usual":9}`)
 	link("stocks", "Tam Reed", "Penny", `{"quantity":90}`)
 	link("within", "Harbour", "Low Ward", `{}`)
@@ -247,8 +253,11 @@ const monsterRules = `{"srd":{"type":"beast","armor_class":[{"value":11}],"hit_p
 
 // tellFight starts an encounter in which the audience acts for both sides, and creates a monster.
 func (s *story) tellFight() {
-	s.putVisible("crab", canon.NewCard{Name: "Quay Crab", Type: "Creature", Codename: "quay-crab", Content: "<p>It pinches.</p>",
-		Fields: rawJSON(monsterRules)})
+	s.putVisible(
+		"crab",
+		canon.NewCard{Name: "Quay Crab", Type: "Creature", Codename: "quay-crab", Content: "<p>It pinches.</p>",
+			Fields: rawJSON(monsterRules)},
+	)
 	fighter := func(side, name string) fields {
 		return fields{"side": side, "creature": fields{"name": name, "armor_class": 12, "hit_points": 1000, "speed": 30,
 			"scores": []int{12, 12, 12, 10, 10, 10},

@@ -22,10 +22,23 @@ var wishes = []wish{
 
 // say fills a line with persons, things, own things, words of the place and ways.
 func (p *player) say(line string) string {
-	return strings.NewReplacer("{npc}", p.pick(p.seen.people, "somebody"), "{thing}", p.pick(p.seen.things, p.pick(p.seen.words, "stone")),
-		"{own}", p.pick(p.seen.own, "coin"), "{word}", p.pick(p.seen.words, "wall"), "{way}", p.pick(p.seen.exits, "north"),
-		"{other}", p.pick(p.seen.words, "sky")).
-		Replace(line)
+	return strings.NewReplacer(
+		"{npc}",
+		p.pick(p.seen.people, "somebody"),
+		"{thing}",
+		p.pick(p.seen.things, p.pick(p.seen.words, "stone")),
+		"{own}",
+		p.pick(p.seen.own, "coin"),
+		"{word}",
+		p.pick(p.seen.words, "wall"),
+		"{way}",
+		p.pick(p.seen.exits, "north"),
+		"{other}",
+		p.pick(p.seen.words, "sky"),
+	).
+		Replace(
+			line,
+		)
 }
 
 // from returns a random line, filled.

@@ -349,7 +349,9 @@ func TestImportAgainAndUpdate(t *testing.T) {
 	if _, err := importFile(t, r, export(t, s, "operator")); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("another history: %v", err)
 	}
-	if _, err := importFile(t, exchangetest.NewNamed(t, memory.New(), "main"), first); fault.KindOf(err) != fault.Conflict {
+	if _, err := importFile(t, exchangetest.NewNamed(t, memory.New(), "main"), first); fault.KindOf(
+		err,
+	) != fault.Conflict {
 		t.Errorf("another world with the slug: %v", err)
 	}
 }

@@ -248,7 +248,11 @@ func TestInspectTellsRolesAndLoss(t *testing.T) {
 			}
 		}
 	}
-	want("primary, timeline 1", "standby, 0 KB of the log behind", "loses nothing now: synchronous standbys with every acknowledged write: 1 of *")
+	want(
+		"primary, timeline 1",
+		"standby, 0 KB of the log behind",
+		"loses nothing now: synchronous standbys with every acknowledged write: 1 of *",
+	)
 	p.standby.Kill()
 	want("does not answer", "no synchronous standby is connected: writes wait")
 	p.primary.Exec("ALTER SYSTEM RESET synchronous_standby_names")

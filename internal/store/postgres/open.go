@@ -166,8 +166,11 @@ func (c Config) checkSession(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // errNoDirect is returned for an address of PgBouncer without another one.
-var errNoDirect = fault.New(fault.Invalid, "database is an address of PgBouncer: set database_direct to the address of "+
-	"the servers themselves, for notifications and migrations")
+var errNoDirect = fault.New(
+	fault.Invalid,
+	"database is an address of PgBouncer: set database_direct to the address of "+
+		"the servers themselves, for notifications and migrations",
+)
 
 // identitySQL names a database among all databases of all servers.
 const identitySQL = "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()) " +

@@ -76,9 +76,13 @@ func (a *Adapter) Tools() map[string]studio.Support {
 		"import_asset":        does("AssetImportTask, through the bridge script"),
 		"profile_performance": does("time to load and actors, through the bridge script"),
 		"list_objects":        does("assets below /Game/Loregate, also by Epic's MCP server"),
-		"generate_blueprint":  not("event graphs cannot be written over Remote Control or from Python; use Godot, or make them by hand from the rules"),
-		"generate_terrain":    missing("a landscape is imported by hand from the heightmap of the Blender target, made with a side of 505, 1009 or 2017"),
-		"generate_scene":      blender, "add_object": blender, "generate_texture": blender, "export_asset": blender,
+		"generate_blueprint": not(
+			"event graphs cannot be written over Remote Control or from Python; use Godot, or make them by hand from the rules",
+		),
+		"generate_terrain": missing(
+			"a landscape is imported by hand from the heightmap of the Blender target, made with a side of 505, 1009 or 2017",
+		),
+		"generate_scene": blender, "add_object": blender, "generate_texture": blender, "export_asset": blender,
 		"render_preview": not("render in Blender"),
 	})
 }

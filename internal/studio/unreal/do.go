@@ -85,7 +85,11 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportI
 		return nil, err
 	}
 	if m.Format != "glb" && m.Format != "fbx" {
-		return nil, studio.Fail(studio.NotSupported, "unreal imports only glb and fbx here; the manifest is of a %s", m.Format)
+		return nil, studio.Fail(
+			studio.NotSupported,
+			"unreal imports only glb and fbx here; the manifest is of a %s",
+			m.Format,
+		)
 	}
 	name := cmp.Or(in.Name, m.AssetName())
 	if w.Dry {

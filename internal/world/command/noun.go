@@ -125,7 +125,20 @@ func isTime(g chunk) bool {
 		return true
 	}
 	switch last := g.words[len(g.words)-1].fold; last {
-	case "me", "us", "while", "hour", "hours", "minutes", "minute", "moment", "once", "care", "hurry", "way", "caution", "speed":
+	case "me",
+		"us",
+		"while",
+		"hour",
+		"hours",
+		"minutes",
+		"minute",
+		"moment",
+		"once",
+		"care",
+		"hurry",
+		"way",
+		"caution",
+		"speed":
 		return g.by == "for" || g.by == "with" || g.by == "in" || g.by == "on" || g.by == "at" || g.by == "by"
 	}
 	return false

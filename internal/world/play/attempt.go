@@ -30,8 +30,10 @@ type approach struct {
 func (a approach) overrides() bool { return a.social || a.skill == "sleight of hand" }
 
 // gestures are acts on nothing that always succeed.
-var gestures = strings.Fields("whistle sing hum dance laugh cry weep bow curtsy kneel sit stand wave nod smile frown jump hop pray " +
-	"listen smell sniff shrug yawn stretch spin clap cough sigh cheer shout shiver grin wink salute stamp think")
+var gestures = strings.Fields(
+	"whistle sing hum dance laugh cry weep bow curtsy kneel sit stand wave nod smile frown jump hop pray " +
+		"listen smell sniff shrug yawn stretch spin clap cough sigh cheer shout shiver grin wink salute stamp think",
+)
 
 // approaches maps the verbs of free acts to approaches. Others need strength or skill of no name.
 var approaches = listApproaches()
@@ -104,8 +106,10 @@ const (
 )
 
 var (
-	leadWords = strings.Fields("i i'd we you try tries to attempt please now then let's lets let us will want would like " +
-		"can could and again quickly slowly carefully quietly")
+	leadWords = strings.Fields(
+		"i i'd we you try tries to attempt please now then let's lets let us will want would like " +
+			"can could and again quickly slowly carefully quietly",
+	)
 	askWords    = strings.Fields("what who whom whose where when why how which is are am do does did should may")
 	otherPerson = map[string]string{"me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i": "you",
 		"am": "are"}
@@ -225,8 +229,10 @@ func mentionsAny(text, phrase string) bool {
 	})
 }
 
-var smallWords = strings.Fields("the with from into over under and for her him his off out down onto upon around behind " +
-	"through across along against its your you all some any one two there here this that them")
+var smallWords = strings.Fields(
+	"the with from into over under and for her him his off out down onto upon around behind " +
+		"through across along against its your you all some any one two there here this that them",
+)
 
 // bonusIn returns a player's number in a skill, from the field skills of its card.
 func (s *turn) bonusIn(skill string) *int {

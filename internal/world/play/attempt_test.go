@@ -16,7 +16,13 @@ type dicey struct {
 	checks  []string
 }
 
-func (d *dicey) settle(_ canon.Settings, skill string, bonus *int, level string, m ruleset.Mode) (ruleset.Outcome, string) {
+func (d *dicey) settle(
+	_ canon.Settings,
+	skill string,
+	bonus *int,
+	level string,
+	m ruleset.Mode,
+) (ruleset.Outcome, string) {
 	own := 0
 	if bonus != nil {
 		own = *bonus

@@ -100,7 +100,11 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	if f.Beaten {
 		deed = world.DeedBeat
 	}
-	return s.rememberDeed(to, world.Exchange{Verb: s.intent.Verb, Things: s.action.ObjectNames(), Effect: s.action.Effect}, deed)
+	return s.rememberDeed(
+		to,
+		world.Exchange{Verb: s.intent.Verb, Things: s.action.ObjectNames(), Effect: s.action.Effect},
+		deed,
+	)
 }
 
 // planThrow throws a thing that the player has; afterwards the thing is at the place.

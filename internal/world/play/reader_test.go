@@ -39,5 +39,15 @@ func TestAnotherReader(t *testing.T) {
 	p.Does("frobnicate the square").Is("results.#", 0, "ambiguities.0.kind", "verb")
 	s.As("user").Call("parse-command", `{"text":"frobnicate the square"}`).Is("parseVersion", command.Version)
 	r.err = nil
-	s.As("user").Call("parse-command", `{"text":"frobnicate the square"}`).Is("parseVersion", "model:test", "intents.0.verb", "move")
+	s.As(
+		"user",
+	).Call(
+		"parse-command",
+		`{"text":"frobnicate the square"}`,
+	).Is(
+		"parseVersion",
+		"model:test",
+		"intents.0.verb",
+		"move",
+	)
 }

@@ -184,8 +184,11 @@ func (s *Scene) Edit(name string, e canon.Edit) {
 // Build creates the town.
 func (s *Scene) Build() {
 	gm := access.NewLabel(access.LevelGM)
-	s.Place("Quay", "<p>Black stone and wet rope. A tariff board leans here.</p>",
-		`{"terrain":"riverbank","tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted yet."},"forbidden":{"up":"There is only sky."}}}`)
+	s.Place(
+		"Quay",
+		"<p>Black stone and wet rope. A tariff board leans here.</p>",
+		`{"terrain":"riverbank","tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted yet."},"forbidden":{"up":"There is only sky."}}}`,
+	)
 	s.Place("Square", "<p>Market stalls. In the middle stands an old well, and it hums.</p>", `{}`)
 	s.Place("Chapel", "<p>Cold pews.</p>", `{}`)
 	s.Place("Tower", "<p>Wind.</p>", `{}`)
