@@ -108,7 +108,7 @@ func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line
 		list = append(list, []event{pausePrimary, killPrimary, restartPrimary, killPrimary, restartPrimary}[i%5])
 	}
 	list = append(list, slices.Repeat([]event{cutPrimary}, countFromEnv("FAILOVER_CUTS", 0))...)
-	list = append(list, slices.Repeat([]event{killEtcd}, countFromEnv("FAILOVER_ETCD", 1))...)
+	list = append(list, slices.Repeat([]event{killEtcd}, countFromEnv("FAILOVER_ETCD", 0))...)
 	r := rand.New(rand.NewPCG(seed(), 99))
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	pauses = map[string][]time.Duration{}
