@@ -164,13 +164,11 @@ func (s *server) readConsent(v *visit) (c consent, err error) {
 	if c.authorization, err = s.readAuthorization(v); err != nil || c.Problem != "" {
 		return c, err
 	}
-	list, err := call[struct {
-		Campaigns []world `json:"campaigns"`
-	}](v, "campaign_list", nil)
-	if err == nil && len(list.Campaigns) == 0 {
+	worlds, err := v.listWorlds()
+	if err == nil && len(worlds) == 0 {
 		err = fault.New(fault.Denied, "you are in no world that you could let the client into")
 	}
-	c.Worlds, c.Surfaces, c.Form, c.SignsOut = list.Campaigns, s.Surfaces, v.r.PostForm, v.sharesHost(c.Redirect)
+	c.Worlds, c.Surfaces, c.Form, c.SignsOut = worlds, s.Surfaces, v.r.PostForm, v.sharesHost(c.Redirect)
 	return c, err
 }
 

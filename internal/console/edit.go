@@ -24,7 +24,7 @@ type draft struct {
 	Problem  string
 	Problems []fault.Field
 	Stale    bool // the card has changed since the person read it: Card has its present text
-	Types    []typeUse
+	Types    []cardType
 	Preview  *preview
 	Nonce    string // lets the editor of this page add its styles
 }
@@ -49,9 +49,9 @@ func (v *visit) showNewForm(status int, d draft) (err error) {
 	return v.write(status, newPage(v.frame("New card"), d))
 }
 
-func (v *visit) listTypes() ([]typeUse, error) {
+func (v *visit) listTypes() ([]cardType, error) {
 	types, err := call[struct {
-		Types []typeUse `json:"types"`
+		Types []cardType `json:"types"`
 	}](v, "list_types", nil)
 	return types.Types, err
 }

@@ -758,7 +758,7 @@ func typeSelect(d draft) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, t := range append([]typeUse{{}}, d.Types...) {
+		for _, t := range append([]cardType{{}}, d.Types...) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<option value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -48,16 +48,32 @@ type world struct {
 
 // showHome lists the person's worlds. A person with one world enters it at once.
 func (s *server) showHome(v *visit) error {
-	list, err := call[struct {
-		Campaigns []world `json:"campaigns"`
-	}](v, "campaign_list", nil)
+	worlds, err := v.listWorlds()
 	if err != nil {
 		return err
 	}
-	if len(list.Campaigns) == 1 {
-		return v.redirect(addressOf("w", list.Campaigns[0].Slug))
+	if len(worlds) == 1 {
+		return v.redirect(addressOf("w", worlds[0].Slug))
 	}
-	return v.write(http.StatusOK, homePage(v.frame("Worlds"), list.Campaigns))
+	return v.write(http.StatusOK, homePage(v.frame("Worlds"), worlds))
+}
+
+// listWorlds lists the worlds that the person may enter.
+func (v *visit) listWorlds() ([]world, error) {
+	list, err := call[struct {
+		Campaigns []world `json:"campaigns"`
+	}](v, "campaign_list", nil)
+	return list.Campaigns, err
+}
+
+// worldTitle returns the title of the page's world.
+func (v *visit) worldTitle() (string, error) {
+	worlds, err := v.listWorlds()
+	i := slices.IndexFunc(worlds, func(w world) bool { return w.Slug == v.world || w.ID == v.world })
+	if i < 0 {
+		return v.world, err
+	}
+	return worlds[i].Name, nil
 }
 
 // cardList is a page of cards, and how it was asked for.
@@ -66,13 +82,12 @@ type cardList struct {
 	Ranked bool   `json:"ranked"`
 	page
 	Query, Type, Tag string `json:"-"`
-	Types            []typeUse
+	Types            []cardType
 }
 
-// typeUse is a type of card that the world uses.
-type typeUse struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
+// cardType is a type that cards can have.
+type cardType struct {
+	Name string `json:"name"`
 }
 
 // showCards lists or searches cards.
@@ -89,24 +104,19 @@ func (s *server) showCards(v *visit) error {
 		return err
 	}
 	list.Query, list.Type, list.Tag = q.Get("q"), q.Get("type"), q.Get("tag")
-	var site siteContext
+	title := v.world
 	if v.r.Header.Get("HX-Request") == "" { // while a person types, only the cards are replaced
-		if site, err = call[siteContext](v, "get_site_context", nil); err != nil {
+		if list.Types, err = v.listTypes(); err != nil {
+			return err
+		}
+		if title, err = v.worldTitle(); err != nil {
 			return err
 		}
 	}
-	list.Types = site.Types
 	for i, c := range list.Cards {
 		list.Cards[i].Snippet = showSnippet(v.r.Context(), c.Snippet)
 	}
-	f := v.frame(site.World)
-	return v.write(http.StatusOK, cardsPage(f, list, site))
-}
-
-// siteContext is the overview of a world.
-type siteContext struct {
-	World string    `json:"world"`
-	Types []typeUse `json:"types"`
+	return v.write(http.StatusOK, cardsPage(v.frame(title), list))
 }
 
 // changeList is a page of recent changes.

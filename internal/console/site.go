@@ -48,7 +48,7 @@ func WriteSite(ctx context.Context, c SiteConfig) (n int, err error) {
 		return 0, err
 	}
 	v := &visit{r: r, s: &server{Config: Config{Engine: c.Engine}}, caller: c.Caller, world: c.World}
-	about, err := call[siteContext](v, "get_site_context", nil)
+	title, err := v.worldTitle()
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +56,7 @@ func WriteSite(ctx context.Context, c SiteConfig) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	out := &site{Title: about.World, cards: map[markup.Key]string{}, pages: map[string]string{}, files: map[string]bool{}}
+	out := &site{Title: title, cards: map[markup.Key]string{}, pages: map[string]string{}, files: map[string]bool{}}
 	taken := map[string]bool{}
 	for _, x := range cards {
 		out.pages[x.ID] = freeName(taken, x.Name) + ".html"
