@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,11 +28,11 @@ import (
 
 // stage is a world that is played in. Its clock moves by a few seconds a command.
 type stage struct {
-	t    *testing.T
-	app  *app.App
-	id   access.WorldID
-	now  time.Time
-	dead []world.Card
+	t     *testing.T
+	app   *app.App
+	id    access.WorldID
+	clock clock
+	dead  []world.Card
 	begin
 }
 
@@ -109,9 +110,28 @@ func play(t *testing.T, from tale, modelled bool, seed uint64) {
 	}
 }
 
+// clock is the time of a story. Background work of the product reads it, too.
+type clock struct {
+	mu sync.Mutex
+	at time.Time // guarded by mu
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
 func open(t *testing.T, from tale, modelled bool, seed uint64) *stage {
 	t.Helper()
-	s := &stage{t: t, now: time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)}
+	s := &stage{t: t}
+	s.clock.at = time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
 	c := apptest.Config(t, t.TempDir())
 	if modelled {
 		fake := modeltest.Serve(t, newScript(seed))
@@ -125,8 +145,11 @@ func open(t *testing.T, from tale, modelled bool, seed uint64) *stage {
 	}
 	chance := rand.New(rand.NewPCG(seed, 5))
 	o := apptest.Quiet()
-	o.Now = func() time.Time { return s.now }
+	o.Now = s.clock.now
+	var drawing sync.Mutex
 	o.Random = func(b []byte) {
+		drawing.Lock()
+		defer drawing.Unlock()
 		for i := range b {
 			b[i] = byte(chance.Uint32())
 		}
@@ -351,9 +374,9 @@ var noNouns = strings.Fields(
 // turn sends the next command.
 func (p *player) turn(n int) {
 	p.t.Helper()
-	p.now = p.now.Add(3 * time.Second)
+	p.clock.pass(3 * time.Second)
 	if n%25 == 24 {
-		p.now = p.now.Add(40 * time.Minute)
+		p.clock.pass(40 * time.Minute)
 	}
 	p.look()
 	text, free := p.wish.next(p, n)
