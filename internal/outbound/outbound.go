@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -96,7 +97,7 @@ func (c *Client) Get(ctx context.Context, u *url.URL, most int64) (a Answer, err
 	if err == nil && int64(len(a.Body)) > most {
 		err = ErrTooLarge
 	}
-	return a, err
+	return a, cmp.Or(err, ctx.Err()) // a body that the end of the time cut may read as whole
 }
 
 // notPublic are the non-public ranges that netip does not know: shared, documentation,
