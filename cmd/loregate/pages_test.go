@@ -57,7 +57,9 @@ func deployed(t *testing.T) (names []string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		names = append(names, "deploy/"+e.Name())
+		if !e.IsDir() {
+			names = append(names, "deploy/"+e.Name())
+		}
 	}
 	return names
 }
