@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/app"
 )
 
@@ -43,6 +44,8 @@ var aimedAtPlaces = map[string][]example{
 		given("factionId", "$lodge")},
 	"generate-event-arc": {given("seed", "4", "constraints", fields{"locationId": "loc-harbour", "beats": 2}),
 		given("seed", 1)},
+	"adopt-event-arc": {after(newArc, given("seed", 4, "constraints", fields{"beats": 2}, "expectedHash", "$", "adopt",
+		[]int{1}, "world", "lendwater"))},
 	"detect-anomalies":   {given("range", fields{"from": "2026-01-02T00:00:00Z", "to": "2026-01-03T00:00:00Z"})},
 	"advance-time":       {given("minutes", "20", "dry_run", true)},
 	"get-canonical-fact": {given("factId", "fact_debt"), given("factId", "$lodge")},
@@ -99,6 +102,22 @@ var aimedAtPlaces = map[string][]example{
 var ofStage = map[string][]example{
 	"populate_level": {given("asset", "Crate", "density", 0.01, "target", "blender")},
 	"list_objects":   {given("target", "blender")},
+}
+
+// newArc drafts an arc of events, and returns its hash. It depends on what the drafter sees: an operator drafts only
+// where no twin is told the same.
+func newArc(s *story) (hash string) {
+	by := s.who
+	if by.EveryRole < access.RoleGM {
+		by = approver
+		if s.keys["admin"] == "" {
+			return strings.Repeat("0", 64)
+		}
+	}
+	s.tellVisible(func() {
+		hash, _ = s.do(by, "generate-event-arc", fields{"seed": 4, "constraints": fields{"beats": 2}})["hash"].(string)
+	})
+	return hash
 }
 
 // newProposalHash proposes something as alice, and returns the hash that an approver is shown.

@@ -160,7 +160,7 @@ func (k *keptProof) randomChange() (operation string, input map[string]any) {
 // or of any writing operation, with a good or a random input.
 func (k *keptProof) makeChange() {
 	operation, input := k.randomChange()
-	if k.chance.oneIn(3) {
+	if k.chance.oneIn(2) {
 		o := pick(k.chance, k.writes)
 		operation, input = o.Name, k.chance.randomInput(o)
 		if k.chance.oneIn(2) {

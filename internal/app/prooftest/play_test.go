@@ -164,8 +164,8 @@ func (s *story) tellWordsOfBen() {
 	s.noteID("ben", id)
 	for _, words := range []string{"tell tam reed that the %s sank", "tell tam reed that I will bring the %s", "flatter tam reed for the %s"} {
 		word := s.mint.newMark("words to a character", forBob)
-		if !s.whole && s.who.EveryRole < access.RoleGM {
-			word = strings.Repeat("q", len(word))
+		if knows := s.who.EveryRole >= access.RoleGM; knows && s.hidden != nil || !knows && !s.whole {
+			word = strings.Repeat("q", len(word)) // in both twins if the audience may know it
 		}
 		s.tellVisible(func() { s.do(ben, "send_command", map[string]any{"id": id, "text": fmt.Sprintf(words, word)}) })
 	}
