@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strconv"
 
@@ -30,11 +29,7 @@ func (c agentAmbienceCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		raw, err := json.Marshal(done)
-		if err != nil {
-			return err
-		}
-		return printJSON(out, raw)
+		return printValue(out, done)
 	})
 }
 
@@ -56,11 +51,7 @@ func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		raw, err := json.Marshal(done)
-		if err != nil {
-			return err
-		}
-		return printJSON(out, raw)
+		return printValue(out, done)
 	})
 }
 
@@ -93,10 +84,6 @@ func (c agentExplainCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		raw, err := json.Marshal(trace)
-		if err != nil {
-			return err
-		}
-		return printJSON(out, raw)
+		return printValue(out, trace)
 	})
 }

@@ -202,6 +202,15 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
+// printValue prints a value as JSON.
+func printValue(out io.Writer, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return printJSON(out, raw)
+}
+
 // printJSON indents JSON and keeps the order of its members.
 func printJSON(out io.Writer, raw json.RawMessage) error {
 	e := json.NewEncoder(out)
