@@ -74,12 +74,8 @@ func (in *streamImport) run(ctx context.Context) (err error) {
 		return err
 	}
 	if in.have.Seq > Seq(in.d.Manifest.Commits) {
-		return fault.New(
-			fault.Conflict,
-			"the store holds %d commits of this world and the import only %d; nothing was changed",
-			in.have.Seq,
-			in.d.Manifest.Commits,
-		)
+		return fault.New(fault.Conflict, "the store holds %d commits of this world and the import only %d; nothing was changed",
+			in.have.Seq, in.d.Manifest.Commits)
 	}
 	if other, held, err := First(in.tx.Worlds(ctx, WorldQuery{Slug: in.d.World.Slug})); err != nil ||
 		held && other.ID != in.d.World.ID {

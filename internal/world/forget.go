@@ -80,12 +80,8 @@ func rememberedTexts(ctx context.Context, snap *canon.Snapshot, player, npc cano
 			}
 		}
 		if len(texts) > maxForgotten {
-			err = fault.New(
-				fault.TooLarge,
-				"more than %d texts would be erased at once; have one character after the other forget, "+
-					"with npcId",
-				maxForgotten,
-			)
+			err = fault.New(fault.TooLarge, "more than %d texts would be erased at once; have one character after the other "+
+				"forget, with npcId", maxForgotten)
 		}
 		return some, err
 	}
@@ -105,12 +101,8 @@ func rememberedTexts(ctx context.Context, snap *canon.Snapshot, player, npc cano
 			links = append(links, l)
 		}
 	}
-	q := canon.EventQuery{
-		Scopes: []string{string(PlayerScope(player))},
-		Types:  []string{string(PlayerNarrated)},
-		Oldest: true,
-		Page:   canon.Page{Limit: 500, Uncounted: true},
-	}
+	q := canon.EventQuery{Scopes: []string{string(PlayerScope(player))}, Types: []string{string(PlayerNarrated)},
+		Oldest: true, Page: canon.Page{Limit: 500, Uncounted: true}}
 	for {
 		events, _, err := snap.Events(ctx, q)
 		if err != nil {

@@ -425,9 +425,8 @@ func (n *narration) addMemories() error {
 	if err != nil {
 		return err
 	}
-	n.add(
-		narrationEntry{Kind: entryMemory, Text: strings.Join(sum.Lines, " "), Why: "earlier exchanges of the two, summed up"},
-	)
+	n.add(narrationEntry{Kind: entryMemory, Text: strings.Join(sum.Lines, " "),
+		Why: "earlier exchanges of the two, summed up"})
 	events, err := n.readEvents(n.ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(n.player.ID))},
 		Types: []string{string(NPCDialogue)}}, maxMemories)
 	if err != nil {

@@ -58,10 +58,8 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 	npc, ok := i.checkCard("npcId", d.NPCID, "character", speakers...)
 	player, known := i.checkCard("playerId", d.PlayerID, "player", typePlayer)
 	if ok && isUnseen(npc.Label) {
-		i.add(
-			"npcId",
-			"is a character that no player can see, so nobody would hear the line; reveal it to the players first, or choose a character whom they see",
-		)
+		i.add("npcId", "is a character that no player can see, so nobody would hear the line; reveal it to the players "+
+			"first, or choose a character whom they see")
 	}
 	if known && isUnseen(player.Label) {
 		i.add("playerId",

@@ -152,8 +152,7 @@ func (s *turn) planAttempt() error {
 	var other *world.Card
 	if present {
 		s.narrowLabel(to)
-		target := world.NewObjectRef(to, 0)
-		s.action.Target = &target
+		s.aimAt(to)
 		if world.IsAlive(to) {
 			other = &to
 		}

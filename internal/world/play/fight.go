@@ -85,8 +85,8 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	s.plan.DependOnLink(l)
 	f.Wounds += blow
 	f.Beaten = f.Wounds >= toughnessOf(to)
-	target := world.NewObjectRef(to, 0)
-	s.action.Target, s.action.Effect = &target, "wounded"
+	s.aimAt(to)
+	s.action.Effect = "wounded"
 	if f.Beaten {
 		s.action.Effect = "beaten"
 	}
@@ -100,11 +100,8 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	if f.Beaten {
 		deed = world.DeedBeat
 	}
-	return s.rememberDeed(
-		to,
-		world.Exchange{Verb: s.intent.Verb, Things: s.action.ObjectNames(), Effect: s.action.Effect},
-		deed,
-	)
+	return s.rememberDeed(to, world.Exchange{Verb: s.intent.Verb, Things: s.action.ObjectNames(),
+		Effect: s.action.Effect}, deed)
 }
 
 // planThrow throws a thing that the player has; afterwards the thing is at the place.
@@ -121,8 +118,7 @@ func (s *turn) planThrow() error {
 		if err != nil {
 			return err
 		}
-		target := world.NewObjectRef(at, 0)
-		s.action.Target = &target
+		s.aimAt(at)
 		if world.IsAlive(at) {
 			if err := s.strikeTarget(at, 1); err != nil {
 				return err

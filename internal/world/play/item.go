@@ -170,8 +170,7 @@ func (s *turn) planDrop() error {
 		if found := findMatches(s.intent.Targets[0], all); len(found) == 1 && !world.IsAlive(found[0]) {
 			to = found[0]
 			s.narrowLabel(to)
-			target := world.NewObjectRef(to, 0)
-			s.action.Target = &target
+			s.aimAt(to)
 		}
 	}
 	if err := s.handOver(to.ID); err != nil {
@@ -189,8 +188,7 @@ func (s *turn) planGive() error {
 	if err != nil {
 		return err
 	}
-	target := world.NewObjectRef(to, 0)
-	s.action.Target = &target
+	s.aimAt(to)
 	if world.IsDead(to) {
 		return cannot("dead", "%s is dead, and takes nothing.", to.Title())
 	}

@@ -172,8 +172,7 @@ func (s *turn) planAbandon() error {
 // setPursuit plans the state of a quest of the player as its act.
 func (s *turn) setPursuit(l canon.Link, quest world.Card, p world.Pursuit) error {
 	s.narrowLabel(quest)
-	target := world.NewObjectRef(quest, 0)
-	s.action.Target = &target
+	s.aimAt(quest)
 	if err := s.linkPursuit(l, p); err != nil {
 		return err
 	}

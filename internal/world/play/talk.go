@@ -28,8 +28,7 @@ func (s *turn) planTalk() (err error) {
 	if err != nil {
 		return err
 	}
-	target := world.NewObjectRef(to, 0)
-	s.action.Target = &target
+	s.aimAt(to)
 	switch {
 	case to.IsType(world.TypePlayer):
 		s.action.Detail = said

@@ -213,8 +213,8 @@ func (s *turn) addToStock(l canon.Link, n int64) error {
 
 // finishTrade plans the event of a trade, which uses up the player's bargain.
 func (s *turn) finishTrade(w market.Ware, n, total int64, deal bargain, l canon.Link) error {
-	target := world.NewObjectRef(w.Seller, 0)
-	s.action.Target, s.action.Objects = &target, []world.ObjectRef{world.NewObjectRef(w.Card, n)}
+	s.aimAt(w.Seller)
+	s.action.Objects = []world.ObjectRef{world.NewObjectRef(w.Card, n)}
 	s.action.Trade = &world.Trade{Total: total, ListPrice: w.ListPrice(), Bargain: deal.Percent,
 		Money: world.NewObjectRef(w.Money, total)}
 	if deal.Percent > 0 {
@@ -299,8 +299,7 @@ func (s *turn) planHaggle() error {
 		return cannot("settled", "%s has said the last word on prices for now.", seller.Title())
 	}
 	s.narrowLabel(seller)
-	target := world.NewObjectRef(seller, 0)
-	s.action.Target = &target
+	s.aimAt(seller)
 	success, err := s.settleWith(approaches["haggle"], &seller, "haggle")
 	if err != nil {
 		return err
@@ -326,9 +325,9 @@ func (s *turn) planPrice() error {
 		if err != nil {
 			return err
 		}
-		target := world.NewObjectRef(w.Seller, 0)
+		s.aimAt(w.Seller)
 		s.narrowLabel(w.Seller)
-		s.action.Target, s.action.Objects = &target, []world.ObjectRef{world.NewObjectRef(w.Card, 0)}
+		s.action.Objects = []world.ObjectRef{world.NewObjectRef(w.Card, 0)}
 	}
 	return s.finishTurn(world.PlayerLook)
 }

@@ -71,6 +71,12 @@ func (s *turn) narrowLabel(things ...world.Card) {
 	}
 }
 
+// aimAt makes a card the target of the act.
+func (s *turn) aimAt(to world.Card) {
+	target := world.NewObjectRef(to, 0)
+	s.action.Target = &target
+}
+
 // finishTurn plans the effects that every act has, on the player's clock and place, and makes the
 // event. It cuts the duration so that the player gets at most MaxLead ahead of the world.
 func (s *turn) finishTurn(t event.Type) error {

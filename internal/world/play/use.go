@@ -41,8 +41,7 @@ func (s *turn) planUse() error {
 		if err != nil {
 			return err
 		}
-		target := world.NewObjectRef(on, 0)
-		s.action.Target = &target
+		s.aimAt(on)
 	}
 	var f usable
 	world.DecodeFields(t.Fields, &f)
