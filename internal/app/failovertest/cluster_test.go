@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/store/postgres/pgtest"
 )
 
 // patience bounds the time that a test waits for something that should come soon.
@@ -155,8 +155,8 @@ func (c *cluster) makeDir(name string) string {
 	return dir
 }
 
-// run starts a program from a thread that lives as long as the program: the kernel signals the
-// program when the thread dies. Patroni stops its server when it is told to end.
+// run starts a program that ends with this process; see pgtest.Run. Patroni stops its server when it is
+// told to end.
 func (c *cluster) run(dir string, env []string, name string, args ...string) *daemon {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -164,21 +164,10 @@ func (c *cluster) run(dir string, env []string, name string, args ...string) *da
 		c.t.Fatal(err)
 	}
 	defer log.Close() // the program has its own file handle
-	d := &daemon{cmd: exec.Command(name, args...), exited: make(chan struct{})}
+	d := &daemon{cmd: exec.Command(name, args...)}
 	d.cmd.Dir, d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = dir, append(os.Environ(), env...), log, log
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs, Pdeathsig: syscall.SIGTERM}
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(d.exited)
-		err := d.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = d.cmd.Wait() // the log tells why it ended
-		}
-	}()
-	if err := <-started; err != nil {
+	if d.exited, err = pgtest.Run(d.cmd); err != nil {
 		c.t.Fatal(err)
 	}
 	return d

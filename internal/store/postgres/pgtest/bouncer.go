@@ -69,7 +69,7 @@ max_client_conn = 200
 	c.cmd = exec.Command(program, config)
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, log, log
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs, Pdeathsig: syscall.SIGINT}
-	if err := c.run(); err != nil {
+	if c.exited, err = Run(c.cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.stop)

@@ -168,7 +168,7 @@ func (c *cluster) launchServer() error {
 	}
 	defer log.Close() // the server has its own file handle
 	c.cmd.Stdout, c.cmd.Stderr = log, log
-	if err := c.run(); err != nil {
+	if c.exited, err = Run(c.cmd); err != nil {
 		return err
 	}
 	return c.awaitReady()
@@ -210,23 +210,24 @@ func serverOwner(dir string) (*syscall.Credential, error) {
 	return nil, errors.New("there is no user to run PostgreSQL as, which refuses root")
 }
 
-// run starts the server from a thread that lives as long as the server: the kernel signals the
-// server when the thread dies, not when the process does. The thread stays alive afterwards, since
-// other servers may have been started from it that would be signalled too.
-func (c *cluster) run() error {
-	c.exited = make(chan struct{})
+// Run starts a program, whose log tells why it ended, from a thread that lives as long as the program: the
+// kernel signals the program when the thread dies, not when the process does. The thread stays alive
+// afterwards, since other programs may have been started from it that would be signalled too. exited is
+// closed when the program has ended.
+func Run(cmd *exec.Cmd) (exited chan struct{}, err error) {
+	exited = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		defer close(c.exited)
-		err := c.cmd.Start()
+		defer close(exited)
+		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // awaitReady reports failures from the log
+			_ = cmd.Wait() // the log tells why it ended
 		}
 	}()
-	return <-started
+	return exited, <-started
 }
 
 // awaitReady waits until the server accepts connections.
