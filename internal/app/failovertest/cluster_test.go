@@ -189,7 +189,7 @@ func (c *cluster) startEtcd(m *etcdMember) {
 		"--listen-client-urls", "http://"+m.client, "--advertise-client-urls", "http://"+m.client,
 		"--listen-peer-urls", "http://"+m.peer, "--initial-advertise-peer-urls", "http://"+m.peer,
 		"--initial-cluster", strings.Join(members, ","), "--heartbeat-interval", "200", "--election-timeout", "2000",
-		"--logger", "zap", "--log-level", "warn")
+		"--enable-v2", "--logger", "zap", "--log-level", "warn")
 	c.t.Cleanup(m.kill)
 }
 
@@ -234,7 +234,7 @@ func (c *cluster) startNode(n *node) {
 		c.t.Fatal(err)
 	}
 	n.daemon = c.run(n.dir, []string{"PATRONI_NAME=" + n.name,
-		"PATRONI_ETCD3_HOSTS=" + n.out.at, "PATRONI_ETCD3_USE_PROXIES=true",
+		"PATRONI_ETCD_HOSTS=" + n.out.at, "PATRONI_ETCD_USE_PROXIES=true",
 		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.at,
 		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.at,
 		"PATRONI_POSTGRESQL_DATA_DIR=" + n.dataDir(), "PATRONI_POSTGRESQL_BIN_DIR=" + c.bin,
