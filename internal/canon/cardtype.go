@@ -3,6 +3,9 @@ package canon
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -242,13 +245,56 @@ func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
 		}
 	}
 	if err := schema.Validate(value); err != nil {
-		return fieldsFault("does not match type %s: %v", t.Name, err)
+		return mismatchFault(t, schema.Schema(), value, err)
 	}
 	return nil
 }
 
-func fieldsFault(format string, args ...any) error {
-	e := fault.BadField("fields", format, args...)
-	e.Kind = fault.Rule
+// maxMismatches bounds the missing fields that are reported, and the fields that are validated each by itself.
+const maxMismatches = 100
+
+// mismatchFault is the fault for fields that the schema of a type refuses. A validation ends at the first error, so
+// that each field is validated again by itself; err is reported if it belongs to none of them.
+func mismatchFault(t Type, whole *jsonschema.Schema, value map[string]any, err error) error {
+	e := fieldsFault("does not match type %s: %s", t.Name, mismatchText(err))
+	var found []fault.Field
+	for _, name := range whole.Required[:min(len(whole.Required), maxMismatches)] {
+		if _, given := value[name]; !given {
+			found = append(found, fault.Field{Field: "fields." + name, Error: "is missing"})
+		}
+	}
+	names := slices.Sorted(maps.Keys(value))
+	for _, name := range names[:min(len(names), maxMismatches)] {
+		if whole.Properties[name] == nil {
+			continue
+		}
+		one := &jsonschema.Schema{Schema: whole.Schema, Defs: whole.Defs, Definitions: whole.Definitions,
+			Properties: map[string]*jsonschema.Schema{name: whole.Properties[name]}}
+		schema, wrong := one.CloneSchemas().Resolve(nil)
+		if wrong != nil {
+			continue
+		}
+		if wrong := schema.Validate(value); wrong != nil {
+			found = append(found, fault.Field{Field: "fields." + name, Error: mismatchText(wrong)})
+		}
+	}
+	if len(found) > 0 {
+		e.Fields = found
+	}
 	return e
 }
+
+// mismatchText returns the message of a validation without the path of schemas that led to it.
+func mismatchText(err error) string {
+	text := err.Error()
+	for strings.HasPrefix(text, "validating ") {
+		_, rest, more := strings.Cut(text, ": ")
+		if !more {
+			break
+		}
+		text = rest
+	}
+	return text
+}
+
+func fieldsFault(format string, args ...any) *fault.Error { return fault.BrokenRule("fields", format, args...) }
