@@ -80,6 +80,9 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 		}
 	}()
 	return d.cfg.Act(ctx, one.World, "handle_event", "event:"+one.Event.String()+":"+h.Name, func(g access.Grant) error {
+		if h.Every > 0 {
+			return h.Handle(ctx, g, canon.StoredEvent{ID: one.Event})
+		}
 		var event canon.StoredEvent
 		err := d.cfg.Canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 			events, _, err := snap.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})

@@ -37,8 +37,9 @@ type Dispatcher struct {
 	recorded map[access.WorldID]map[versionID]bool // changes of the last scanned millisecond
 	// heads holds the end of each world's stream at the last complete scan. A world is not
 	// scanned again until its stream has another end. Only Round uses heads and recorded.
-	heads map[access.WorldID]canon.Head
-	began time.Time
+	heads  map[access.WorldID]canon.Head
+	timers time.Time // when the next span of a handler ends; only Round uses it
+	began  time.Time
 }
 
 // Numbers of the contract, the lease of a delivery, and the sizes of batches.
@@ -81,8 +82,8 @@ func (d *Dispatcher) Handle(h Handler) error {
 }
 
 func (d *Dispatcher) registerName(h Handler) error {
-	if h.Name == "" || h.Handle == nil || len(h.Types) == 0 || slices.Contains(d.names, h.Name) {
-		return fmt.Errorf("event: the handler %q needs a name of its own, types and code", h.Name)
+	if h.Name == "" || h.Handle == nil || (len(h.Types) == 0) != (h.Every > 0) || slices.Contains(d.names, h.Name) {
+		return fmt.Errorf("event: the handler %q needs a name of its own, code, and either types or a span", h.Name)
 	}
 	for _, t := range h.Types {
 		if d.cfg.Known != nil && !d.cfg.Known(t) {
@@ -134,12 +135,19 @@ func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
 		}
 		d.heads[w] = head // commits made meanwhile come after it
 	}
+	timer, err := d.enqueueTimers(ctx)
+	if err != nil {
+		return next, err
+	}
 	if err := d.deliverDue(ctx); err != nil {
 		return next, err
 	}
 	next, ok, err := d.cfg.Deliveries.NextDue(ctx, d.names)
 	if !ok {
 		next = d.cfg.Now().Add(idleSleep)
+	}
+	if !timer.IsZero() && timer.Before(next) {
+		next = timer
 	}
 	return next, err
 }
@@ -152,6 +160,9 @@ func (d *Dispatcher) processWorld(ctx context.Context, w access.WorldID) error {
 		}
 	}
 	for _, h := range d.cfg.Handlers {
+		if h.Every > 0 {
+			continue
+		}
 		if err := d.enqueueNew(ctx, w, h); err != nil {
 			return err
 		}

@@ -18,8 +18,11 @@ type Type string
 // failure or a lost lease. The grant carries an idempotency key made from the event and the
 // handler, so that one commit made with it is made only once.
 type Handler struct {
-	Name   string // unique and never changed: the handler's progress is stored under it
-	Types  []Type
+	Name  string // unique and never changed: the handler's progress is stored under it
+	Types []Type
+	// Every, in place of Types, is the span of time in which the handler is due once in each world. Its event has an id
+	// and nothing else.
+	Every  time.Duration
 	Handle func(ctx context.Context, g access.Grant, e canon.StoredEvent) error
 }
 
