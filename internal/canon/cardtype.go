@@ -294,7 +294,12 @@ func mismatchText(err error) string {
 		}
 		text = rest
 	}
-	return text
+	return plainNumbers.Replace(text)
 }
 
-func fieldsFault(format string, args ...any) *fault.Error { return fault.BrokenRule("fields", format, args...) }
+// plainNumbers writes the numbers of a validation's messages, which are fractions and of six decimals, as people do.
+var plainNumbers = strings.NewReplacer("/1 is ", " is ", ".000000", "")
+
+func fieldsFault(format string, args ...any) *fault.Error {
+	return fault.BrokenRule("fields", format, args...)
+}

@@ -16,12 +16,12 @@ func TestAMismatchNamesEachField(t *testing.T) {
 		if _, err := p.Create(canon.NewCard{Name: "Starship", Type: "Cardtype",
 			Fields: []byte(`{"schema": {"required": ["crew", "port"], "additionalProperties": false, "properties": {
 				"crew": {"type": "integer"}, "port": {"$ref": "#/$defs/name"}, "hold": {"properties": {
-				"tons": {"type": "integer"}}}}, "$defs": {"name": {"minLength": 2}}}}`)}); err != nil {
+				"tons": {"minimum": 1}}}}, "$defs": {"name": {"minLength": 2}}}}`)}); err != nil {
 			return err
 		}
 		for fields, want := range map[string]string{
-			`{"crew": "two", "hold": {"tons": "x"}}`: `[{fields.port is missing} {fields.crew type: two has type "string", ` +
-				`want "integer"} {fields.hold type: x has type "string", want "integer"}]`,
+			`{"crew": "two", "hold": {"tons": 0}}`: `[{fields.port is missing} {fields.crew type: two has type "string", ` +
+				`want "integer"} {fields.hold minimum: 0 is less than 1}]`,
 			`{"crew": 2, "port": "x"}`: `[{fields.port minLength: "x" contains 1 Unicode code points, fewer than 2}]`,
 			`{"crew": 2, "port": "Lend", "mast": 1}`: `[{fields does not match type Starship: unexpected additional ` +
 				`properties ["mast"]}]`,

@@ -1,9 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,17 +19,28 @@ import (
 type draft struct {
 	Card     card   // as it is stored; its name is "" for a new card
 	Content  string // as the person wrote it
+	Inputs   []fieldInput
 	Name     string // of a new card
 	Type     string
 	Level    string
-	IfMatch  string // the version that the person read
+	IfMatch  string // the version that the form shows, as a tag
+	Seen     string // the same as a number
 	Once     string // makes a repeated form take effect once
 	Problem  string
 	Problems []fault.Field
-	Stale    bool // the card has changed since the person read it: Card has its present text
+	Merge    *merge // nil unless the card has changed since the person read it
 	Types    []cardType
 	Preview  *preview
 	Nonce    string // lets the editor of this page add its styles
+}
+
+// merge is the state of a form that merges a person's text with a newer one.
+type merge struct {
+	Base      string // number of the version that both changes began with
+	By        string // who wrote the newer version
+	Mine      string // the person's text as it was before it was merged
+	Notes     []string
+	Conflicts []textConflict
 }
 
 // preview is a text as its card would show it.
@@ -38,7 +52,12 @@ type preview struct {
 // showNew shows the form of a new card. The address may name it.
 func (s *server) showNew(v *visit) error {
 	q := v.r.URL.Query()
-	return v.showNewForm(http.StatusOK, draft{Name: q.Get("name"), Type: q.Get("type"), Once: uuid.NewString()})
+	schema, err := v.schemaOf(q.Get("type"))
+	if err != nil {
+		return err
+	}
+	return v.showNewForm(http.StatusOK, draft{Name: q.Get("name"), Type: q.Get("type"), Once: uuid.NewString(),
+		Inputs: listInputs(schema, nil)})
 }
 
 func (v *visit) showNewForm(status int, d draft) (err error) {
@@ -93,18 +112,33 @@ func (v *visit) renderPreview(c card, text string) (*preview, error) {
 
 func (s *server) createCard(v *visit) error {
 	form := v.r.PostForm
-	d := draft{Name: form.Get("name"), Type: form.Get("type"), Level: form.Get("level"), Content: form.Get("content"),
-		Once: form.Get("once")}
-	if form.Has("preview") {
-		var err error
+	d := draft{Name: form.Get("name"), Type: form.Get("type"), Level: form.Get("level"),
+		Content: unixLines(form.Get("content")), Once: form.Get("once")}
+	schema, err := v.schemaOf(d.Type)
+	if err != nil {
+		return err
+	}
+	d.Inputs = fillInputs(listInputs(schema, nil), form)
+	switch {
+	case form.Has("show"): // the fields of the type that was chosen
+		return v.showNewForm(http.StatusOK, d)
+	case form.Has("preview"):
 		if d.Preview, err = v.renderPreview(card{Name: d.Name, Type: d.Type}, d.Content); err != nil {
 			return err
 		}
 		return v.showNewForm(http.StatusOK, d)
 	}
+	held, sound := readChanges(d.Inputs)
+	if !sound {
+		d.Problem = unsoundFields
+		return v.showNewForm(http.StatusBadRequest, d)
+	}
 	in := fields{"name": d.Name}.with("type", d.Type).with("level", d.Level).with("content", d.Content)
+	if len(held) > 0 {
+		in["fields"] = held
+	}
 	made, err := call[card](v, "create_card", in)
-	if d.Problem, d.Problems = problemOf(err); d.Problem != "" {
+	if d.noteProblem(err); d.Problem != "" {
 		return v.showNewForm(fault.KindOf(err).HTTPStatus(), d)
 	}
 	if err != nil {
@@ -113,49 +147,163 @@ func (s *server) createCard(v *visit) error {
 	return v.redirect(addressOf("w", v.world, addressName(made.Name, made.ID)))
 }
 
+// unsoundFields is the message above a form whose fields cannot be read.
+const unsoundFields = "Nothing is saved yet. Mend the fields that are marked."
+
+// noteProblem notes an error that the person can mend, at its fields as far as the form has them.
+func (d *draft) noteProblem(err error) {
+	d.Problem, d.Problems = problemOf(err)
+	located := len(d.Problems)
+	if d.Problems = markInputs(d.Inputs, d.Problems); located > 0 && len(d.Problems) == 0 {
+		d.Problem = unsoundFields
+	}
+}
+
 func (s *server) showEdit(v *visit) error {
 	c, err := v.readCard(nil)
 	if err != nil {
 		return err
 	}
-	return v.showEditForm(http.StatusOK, draft{Card: c, Content: c.Content, IfMatch: string(c.ETag),
-		Once: uuid.NewString()})
+	d := draft{Content: c.Content, Once: uuid.NewString()}
+	if err := v.showPresent(&d, c); err != nil {
+		return err
+	}
+	return v.showEditForm(http.StatusOK, d)
 }
 
-// updateCard writes a card's text. If the card has changed meanwhile, the form shows both texts and
-// the next write replaces the one that it shows.
+// showPresent makes a form show the card as it is.
+func (v *visit) showPresent(d *draft, c card) error {
+	schema, err := v.schemaOf(c.Type)
+	d.Card, d.IfMatch, d.Seen = c, string(c.ETag), strconv.Itoa(int(c.Version))
+	d.Inputs = listInputs(schema, c.Fields)
+	return err
+}
+
+// updateCard writes a card's text and fields. If the card has changed meanwhile, the form shows both changes merged.
 func (s *server) updateCard(v *visit) error {
 	form := v.r.PostForm
-	d := draft{Content: form.Get("content"), IfMatch: form.Get("if_match"), Once: form.Get("once")}
-	if form.Has("preview") {
-		return v.previewEdit(d)
+	present, err := v.readCard(nil)
+	if err != nil {
+		return err
 	}
-	in := fields{"name": v.r.PathValue("name"), "content": d.Content}.with("if_match", d.IfMatch)
+	d := draft{Content: unixLines(form.Get("content")), Once: form.Get("once")}
+	if err := v.showPresent(&d, present); err != nil {
+		return err
+	}
+	stale := form.Get("if_match") != "" && form.Get("if_match") != d.IfMatch
+	if stale && (form.Has("take") || form.Has("preview")) {
+		d.IfMatch, d.Seen, stale = form.Get("if_match"), form.Get("seen"), false // the next save merges
+	}
+	if stale {
+		return v.showMerge(d)
+	}
+	if d.Inputs = fillInputs(d.Inputs, form); form.Has("base") {
+		if err := v.continueMerge(&d); err != nil {
+			return err
+		}
+	}
+	if form.Has("take") || form.Has("preview") {
+		return v.showUnsaved(d)
+	}
+	return v.saveCard(d)
+}
+
+// saveCard writes the text and the fields of a form that have changed.
+func (v *visit) saveCard(d draft) error {
+	changed, sound := readChanges(d.Inputs)
+	if !sound {
+		d.Problem = unsoundFields
+		return v.showEditForm(http.StatusBadRequest, d)
+	}
+	if d.Merge != nil && len(d.Merge.Conflicts) > 0 {
+		d.Problem = "Nothing is saved yet. Choose a side in each conflict, or write the text between its marks yourself " +
+			"and remove the marks."
+		return v.showEditForm(http.StatusBadRequest, d)
+	}
+	in := fields{"name": v.r.PathValue("name")}.with("if_match", v.r.PostForm.Get("if_match"))
+	if len(changed) > 0 {
+		in["fields"] = changed
+	}
+	if !d.Card.isFile() && (len(changed) == 0 || d.Content != unixLines(d.Card.Content)) {
+		in["content"] = d.Content
+	}
 	written, err := call[card](v, "update_card", in)
 	if err == nil {
 		return v.redirect(addressOf("w", v.world, addressName(written.Name, written.ID)))
 	}
-	if d.Problem, d.Problems = problemOf(err); d.Problem == "" {
-		return err
-	}
-	present, readErr := v.readCard(nil)
-	if readErr != nil {
-		return readErr
-	}
-	d.Card = present
 	if errors.Is(err, fault.Stale) {
-		d.Stale, d.Problem, d.IfMatch, d.Once = true, "", string(present.ETag), uuid.NewString()
+		present, err := v.readCard(nil)
+		if err != nil {
+			return err
+		}
+		if err := v.showPresent(&d, present); err != nil {
+			return err
+		}
+		return v.showMerge(d)
+	}
+	if d.noteProblem(err); d.Problem == "" {
+		return err
 	}
 	return v.showEditForm(fault.KindOf(err).HTTPStatus(), d)
 }
 
-// previewEdit shows the form again, with its text as the card would show it.
-func (v *visit) previewEdit(d draft) (err error) {
-	if d.Card, err = v.readCard(nil); err != nil {
+// showMerge shows a form with the person's change and a newer one merged. d shows the card as it is now.
+func (v *visit) showMerge(d draft) error {
+	form := v.r.PostForm
+	base, err := v.readRevision(form.Get("seen"))
+	if err != nil {
 		return err
 	}
-	if d.Preview, err = v.renderPreview(d.Card, d.Content); err != nil {
+	schema, err := v.schemaOf(cmp.Or(base.Type, d.Card.Type))
+	if err != nil {
 		return err
+	}
+	before := listInputs(schema, base.Fields)
+	mine := fillInputs(slices.Clone(before), form)
+	d.Inputs = mergeInputs(d.Inputs, before, mine, false)
+	d.Merge = &merge{Base: form.Get("seen"), Mine: d.Content, Notes: describeChanges(base, d.Card)}
+	if !d.Card.isFile() {
+		d.Content = mergeTexts(base.Content, d.Content, d.Card.Content)
+	}
+	d.Merge.Conflicts = findConflicts(d.Content)
+	newer, err := v.readRevision(d.Seen)
+	if err != nil {
+		return err
+	}
+	d.Merge.By, d.Once = newer.By, uuid.NewString()
+	return v.showEditForm(fault.Stale.HTTPStatus(), d)
+}
+
+// continueMerge restores the state of a merge from its form, and takes the side that the person has chosen.
+func (v *visit) continueMerge(d *draft) error {
+	form := v.r.PostForm
+	base, err := v.readRevision(form.Get("base"))
+	if err != nil {
+		return err
+	}
+	before := listInputs(nil, base.Fields)
+	d.Inputs = mergeInputs(d.Inputs, before, slices.Clone(d.Inputs), true)
+	which, side, _ := strings.Cut(form.Get("take"), " ")
+	switch which {
+	case "":
+	case "field":
+		takeTheirs(d.Inputs, side)
+	default:
+		if d.Content, err = takeSide(d.Content, which, side); err != nil {
+			return err
+		}
+	}
+	d.Merge = &merge{Base: form.Get("base"), By: form.Get("by"), Conflicts: findConflicts(d.Content),
+		Notes: describeChanges(base, d.Card)}
+	return nil
+}
+
+// showUnsaved shows the form again, with its text as the card would show it if that is asked for.
+func (v *visit) showUnsaved(d draft) (err error) {
+	if v.r.PostForm.Has("preview") {
+		if d.Preview, err = v.renderPreview(d.Card, d.Content); err != nil {
+			return err
+		}
 	}
 	return v.showEditForm(http.StatusOK, d)
 }

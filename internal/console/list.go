@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -87,7 +88,8 @@ type cardList struct {
 
 // cardType is a type that cards can have.
 type cardType struct {
-	Name string `json:"name"`
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"` // of the fields; only from get_type
 }
 
 // showCards lists or searches cards.

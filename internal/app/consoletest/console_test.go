@@ -142,23 +142,6 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 	p.wants("front doorstep")
 }
 
-func TestTwoPeopleWriteTheSameCard(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	p := newTab(t, s.base, 390)
-	p.signIn(s.link(access.RoleGM))
-	p.open("/edit/lendwater/Rent%20Stone")
-	s.rest(access.RoleAdmin, "PATCH", "/api/mcp/cards/Rent%20Stone", `{"content": "<p>Theirs.</p>"}`)
-	p.fill("#content", "<p>Mine.</p>")
-	p.allow("/edit/lendwater/Rent%20Stone")
-	p.click("Save")
-	p.wants("Somebody has changed this card")
-	p.wants("Theirs.")
-	p.look("stale")
-	p.click("Save")
-	p.wants("Mine.")
-}
-
 func TestAProposalIsDecidedFromItsPage(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -62,7 +62,7 @@ if (text) {
   }
   text.addEventListener("input", () => localStorage.setItem(key, text.value));
   text.form.addEventListener("submit", (event) => {
-    if (event.submitter?.classList.contains("primary")) localStorage.removeItem(key);
+    if (event.submitter?.name !== "preview") localStorage.removeItem(key); // the text is sent
   });
 }
 
