@@ -58,6 +58,12 @@ type changesIn struct {
 	Type   string    `json:"type,omitzero" maxlen:"255" jsonschema:"Only changes of cards of this type."`
 	Author string    `json:"author,omitzero" maxlen:"100" jsonschema:"Only changes by this subject."`
 	page
+	uncounted
+}
+
+// uncounted lets a caller do without the number of all changes.
+type uncounted struct {
+	Uncounted bool `json:"uncounted,omitzero" jsonschema:"Do not count all changes, which reads each of them: total is a lower bound."`
 }
 
 // change is one card's change in the feed.
@@ -81,7 +87,7 @@ type changesOut struct {
 
 func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
 	return feedChanges(ctx, l, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
-		Author: access.Subject(in.Author)}, in.page)
+		Author: access.Subject(in.Author)}, in.page, in.uncounted)
 }
 
 type auditIn struct {
@@ -90,6 +96,7 @@ type auditIn struct {
 	Since  time.Time `json:"since,omitzero" jsonschema:"Only changes at or after this time: RFC 3339, or a date."`
 	Before time.Time `json:"before,omitzero" jsonschema:"Only changes before this time: RFC 3339, or a date."`
 	page
+	uncounted
 }
 
 func auditChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in auditIn) (changesOut, error) {
@@ -101,15 +108,23 @@ func auditChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in auditIn
 		}
 		q.Card = c.ID
 	}
-	return feedChanges(ctx, l, q, in.page)
+	return feedChanges(ctx, l, q, in.page, in.uncounted)
 }
 
 // feedChanges lists one page of the changes that a query finds.
-func feedChanges(ctx context.Context, l *canon.Snapshot, q canon.FeedQuery, p page) (changesOut, error) {
+func feedChanges(ctx context.Context, l *canon.Snapshot, q canon.FeedQuery, p page, u uncounted) (changesOut, error) {
 	q.Page = p.toCanonPage()
+	if u.Uncounted {
+		q.Page.Uncounted, q.Page.Limit = true, p.Limit+1 // one more, to know whether there are more
+	}
 	list, total, err := l.Feed(ctx, q)
 	if err != nil {
 		return changesOut{}, err
+	}
+	if u.Uncounted {
+		more := len(list) > p.Limit
+		list = list[:min(len(list), p.Limit)]
+		total = canon.Total{Count: p.Offset + len(list), AtLeast: more}
 	}
 	out := changesOut{Changes: make([]change, len(list)), paged: pagedAt(p, total, len(list))}
 	for i, v := range list {
