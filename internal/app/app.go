@@ -25,6 +25,7 @@ import (
 	"loregate/internal/game"
 	"loregate/internal/identity"
 	"loregate/internal/job"
+	"loregate/internal/member"
 	"loregate/internal/model"
 	"loregate/internal/op"
 	"loregate/internal/outbound"
@@ -137,7 +138,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, TextsOf: world.TextsOfPlayer,
 		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
-			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface},
+			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface}, member.LedgerKind: {canon.AnySurface},
 		}, Nearness: a.nearness()})
 	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err

@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/console"
+	"loregate/internal/fault"
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
+	"loregate/internal/member"
 	"loregate/internal/wait"
 )
 
@@ -29,7 +33,7 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	}
 	limits := meteredLimits{a.limits, a.metrics}
 	return console.New(console.Config{
-		Engine: a.Ops, Sessions: a.Identity, Instance: hex.EncodeToString(instance), Logger: a.logger,
+		Engine: a.Ops, Sessions: recordedSessions{a.Identity, a}, Instance: hex.EncodeToString(instance), Logger: a.logger,
 		Follow: httpd.FollowFeed, Surfaces: a.programSurfaces(), PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
 		TitleOf: func(ctx context.Context, w access.WorldID) (string, error) {
 			world, err := a.Canon.World(ctx, w)
@@ -37,6 +41,79 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 		},
 		Wrong: func(r *http.Request, err error) error { return httpd.ChargeWrong(limits, httpd.ClientOf(r), err) },
 	}), nil
+}
+
+// recordedSessions are the sessions of the pages. Whom people let in and out is recorded in the audits of the worlds
+// that it concerns.
+type recordedSessions struct {
+	*identity.Service
+	app *App
+}
+
+func (s recordedSessions) CreateCode(ctx context.Context, c identity.Consent) (string, error) {
+	code, err := s.Service.CreateCode(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	client, err := s.Service.FindClient(ctx, c.Person, c.Client)
+	if err != nil {
+		return "", err
+	}
+	return code, s.record(ctx, c.Person, "let_client_in", slices.Collect(maps.Keys(c.Rights.Worlds)), client.Name,
+		c.Rights.MaxRole.String()+", "+c.Rights.May())
+}
+
+// RevokeKey ends a key. The end of a grant is recorded, that of a session is not.
+func (s recordedSessions) RevokeKey(ctx context.Context, id string) error {
+	if err := s.Service.RevokeKey(ctx, id); err != nil {
+		return err
+	}
+	k, err := s.Service.KeyOf(ctx, id)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil // a session
+	}
+	if err != nil {
+		return err
+	}
+	return s.record(ctx, cmp.Or(k.Behalf, k.Subject), "end_grant", slices.Collect(maps.Keys(k.Worlds)), string(k.Subject),
+		k.Name)
+}
+
+func (s recordedSessions) Accept(ctx context.Context, code string, subject access.Subject) (identity.Membership, error) {
+	m, err := s.Service.Accept(ctx, code, subject)
+	if err != nil {
+		return m, err
+	}
+	return m, s.record(ctx, subject, "accept_invitation", []access.WorldID{m.World}, string(subject), m.Role.String())
+}
+
+func (s recordedSessions) Join(ctx context.Context, code, name string) (identity.Key, string, error) {
+	i, err := s.Service.FindInvitation(ctx, code)
+	if err != nil {
+		return identity.Key{}, "", err
+	}
+	k, token, err := s.Service.Join(ctx, code, name)
+	if err != nil {
+		return k, token, err
+	}
+	return k, token, s.record(ctx, k.Subject, "accept_invitation", []access.WorldID{i.World}, string(k.Subject),
+		i.Role.String())
+}
+
+// record adds what a person did to the audits of worlds.
+func (s recordedSessions) record(ctx context.Context, by access.Subject, operation string, worlds []access.WorldID, about,
+	detail string) error {
+	for _, w := range worlds {
+		err := s.app.WithGrant(ctx, access.Caller{Subject: by, Actor: access.Person, EveryRole: access.RoleUser,
+			Unlimited: true}, access.Request{Operation: operation, Surface: member.Surface, Effect: access.Write,
+			MinRole: access.RoleUser, World: w}, func(g access.Grant) error {
+			return member.Record(ctx, s.app.Canon, g, about, detail)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pruneEvery is the interval at which ended secrets are deleted.

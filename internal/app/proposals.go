@@ -73,7 +73,8 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	a.addOperations(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
+	s := a.addOperations(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
+	s.Feeds = append(s.Feeds, a.Proposals.Feed())
 	return nil
 }
 
@@ -105,10 +106,11 @@ func SetUnproven(s *canon.Settings, kinds []string) {
 		func(k string) bool { return k == "none" }), ","))
 }
 
-// addOperations adds operations to an existing surface.
-func (a *App) addOperations(surface string, operations ...*op.Operation) {
+// addOperations adds operations to an existing surface, and returns it.
+func (a *App) addOperations(surface string, operations ...*op.Operation) *op.Surface {
 	i := slices.IndexFunc(a.Surfaces, func(s op.Surface) bool { return s.Name == surface })
 	a.Surfaces[i].Operations = append(a.Surfaces[i].Operations, operations...)
+	return &a.Surfaces[i]
 }
 
 // draftWords returns the names that the surface world uses for event types, directions and

@@ -57,7 +57,7 @@ type Config struct {
 	Surfaces  []string // that a client may be limited to
 	// Follow sends a feed of a world to a page. again authenticates the reader again.
 	Follow func(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error), feed,
-		world string) error
+		world string, vars map[string]string) error
 	Logger *slog.Logger // slog.Default when nil
 }
 
@@ -80,6 +80,7 @@ func New(c Config) http.Handler {
 	s.mux.HandleFunc("POST /join", s.join)
 	for pattern, h := range map[string]pageHandler{
 		"GET /{$}":                          s.showHome,
+		"GET /home/{world}":                 s.showOverview,
 		"GET /account":                      s.showAccount,
 		"POST /account/end":                 s.endSessions,
 		"POST /account/end-grant":           s.endGrant,
@@ -118,7 +119,7 @@ func New(c Config) http.Handler {
 		"GET /conflicts/{world}":            s.showConflicts,
 		"POST /conflicts/{world}/{id}":      s.decideConflict,
 		"GET /places/{world}":               s.showPlaces,
-		"GET /live/{world}":                 s.followWorld,
+		"GET /live/{world}/{of}":            s.followFeed,
 		"GET /map/{world}/{name...}":        s.showMap,
 		"POST /map/{world}/{name...}":       s.changePins,
 		"GET /studio/{world}":               s.showStudio,
@@ -148,6 +149,7 @@ func New(c Config) http.Handler {
 		"POST /play/world/{world}/{id}":     s.sendCommand,
 		"GET /proposals/{world}/{id}":       s.showProposal,
 		"POST /proposals/{world}/{id}/{do}": s.decideProposal,
+		"POST /proposals/{world}":           s.decideAll,
 		"GET /members/{world}":              s.showMembers,
 		"POST /members/{world}/{do}":        s.changeMembers,
 		"GET /keys/{world}":                 s.showKeys,

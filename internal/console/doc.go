@@ -9,7 +9,7 @@
 // it runs. Islands, such as the editor, are scripts of one page alone, bundled from islands/. Every state of a
 // page is in its address:
 //
-//	/                          worlds
+//	/                          worlds; /home/{world} what goes on in one
 //	/w/{world}                 cards: list, filters, search
 //	/w/{world}/{name}          one card; a card whose name is no path is at /w/{world}/~ID
 //	/file/{world}/{name}       its attached file
@@ -19,8 +19,8 @@
 //	/proposals/{world}[/{id}]  proposals
 //	/campaign/{world}[/{id}]   entities and their sheets; /graph/{world}/{id} what surrounds one
 //	/timeline, /sessions, /conflicts/{world}  the rest of the campaign
-//	/places/{world}            map of the places, /map/{world}/{name} a picture with pins; /live/{world} tells
-//	                           both that something has happened
+//	/places/{world}            map of the places, /map/{world}/{name} a picture with pins
+//	/live/{world}/{of}         tells a page that players walk, that proposals are made or decided, or of a run
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file,
 //	                           /view/{world}/{id} the file in 3D

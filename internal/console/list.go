@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -54,9 +55,58 @@ func (s *server) showHome(v *visit) error {
 		return err
 	}
 	if len(worlds) == 1 {
-		return v.redirect(addressOf("w", worlds[0].Slug))
+		return v.redirect(addressOf("home", worlds[0].Slug))
 	}
 	return v.write(http.StatusOK, homePage(v.frame("Worlds"), worlds))
+}
+
+// overview tells a person what goes on in a world.
+type overview struct {
+	Changes []change
+	Waiting proposalList
+	Next    *playSession // the next session of play; nil if none is planned
+	Games   []game       // that are not over
+	Runs    []run        // that have not ended
+}
+
+// shownChanges is the number of changes on the overview of a world.
+const shownChanges = 8
+
+// showOverview shows what goes on in a world, and searches it.
+func (s *server) showOverview(v *visit) error {
+	title, err := v.worldTitle()
+	if err != nil {
+		return err
+	}
+	var o overview
+	changes, err := call[changeList](v, "recent_changes", fields{"limit": shownChanges, "uncounted": true})
+	if err != nil {
+		return err
+	}
+	o.Changes = changes.Changes
+	if o.Waiting, err = call[proposalList](v, "list-proposals", fields{"status": "pending_review", "limit": 5}); err != nil {
+		return err
+	}
+	sessions, err := call[sessionList](v, "session_list", v.campaign(fields{"status": "PLANNED", "limit": 1}))
+	if err != nil {
+		return err
+	}
+	if len(sessions.Sessions) > 0 {
+		o.Next = &sessions.Sessions[0]
+	}
+	games, err := call[gameList](v, "list_games", nil)
+	if err != nil {
+		return err
+	}
+	o.Games = slices.DeleteFunc(games.Games, func(g game) bool { return g.Phase == "GAME_OVER" })
+	runs, err := call[struct {
+		Runs []run `json:"runs"`
+	}](v, "list_runs", fields{"limit": runsOnAPage})
+	o.Runs = slices.DeleteFunc(runs.Runs, func(r run) bool { return !r.Ended.IsZero() })
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, overviewPage(v.frame(title), o))
 }
 
 // listWorlds lists the worlds that the person may enter.
@@ -141,7 +191,7 @@ type change struct {
 }
 
 func (s *server) showChanges(v *visit) error {
-	list, err := call[changeList](v, "recent_changes", v.paged(fields{}))
+	list, err := call[changeList](v, "recent_changes", v.paged(fields{"uncounted": true}))
 	if err != nil {
 		return err
 	}
@@ -168,9 +218,21 @@ type auditEvent struct {
 	Status string
 }
 
+// accessAudit is the audit of members, invitations, keys and grants of clients.
+type accessAudit struct {
+	Entries []struct {
+		At        time.Time `json:"at"`
+		By        string    `json:"by"`
+		Operation string    `json:"operation"`
+		About     string    `json:"about"`
+		Detail    string    `json:"detail"`
+	} `json:"entries"`
+	Next int `json:"next"`
+}
+
 var errNoAudit = fault.New(fault.Denied, "only game masters and admins read the audit; ask one of them")
 
-// showAuditEvents lists the events of proposals or keys.
+// showAuditEvents lists the proposals, or whom people let in.
 func (s *server) showAuditEvents(v *visit, of string) error {
 	if !managesWorlds(v.caller) {
 		return errNoAudit
@@ -191,19 +253,26 @@ func (s *server) showAuditEvents(v *visit, of string) error {
 		}
 		more = list.Next
 	case "keys":
-		list, err := call[keyList](v, "list_keys", nil)
+		q := v.r.URL.Query()
+		in := fields{}.with("by", q.Get("by")).with("about", q.Get("about"))
+		if q.Get("before") != "" {
+			in["before"] = numberOf(q.Get("before"))
+		}
+		list, err := call[accessAudit](v, "audit_members", in)
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(list.Keys, func(a, b programKey) int { return b.Created.Compare(a.Created) })
-		for _, k := range list.Keys {
-			events = append(events, auditEvent{k.Created, cmp.Or(k.By, k.Subject), "made a key for " + k.Subject, k.Name,
-				f.link("keys"), mayText(k.May)})
+		for _, e := range list.Entries {
+			events = append(events, auditEvent{e.At, e.By, operationName(e.Operation), e.About,
+				auditTab(f, of) + templ.SafeURL("&"+url.Values{"about": {e.About}}.Encode()), e.Detail})
+		}
+		if list.Next > 0 {
+			more = strconv.Itoa(list.Next)
 		}
 	default:
 		return errNothingHere
 	}
-	return v.write(http.StatusOK, auditEventsPage(f, of, events, more))
+	return v.write(http.StatusOK, auditEventsPage(f, of, v.r.URL.Query(), events, more))
 }
 
 // showAudit lists who changed which card.
@@ -214,7 +283,7 @@ func (s *server) showAudit(v *visit) error {
 	}
 	a := audit{Card: q.Get("card"), Author: q.Get("by"), Operator: v.caller.Operator}
 	var err error
-	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{}.with("card", a.Card).with("author",
+	a.changeList, err = call[changeList](v, "audit_changes", v.paged(fields{"uncounted": true}.with("card", a.Card).with("author",
 		a.Author)))
 	a.Problem, a.Problems = problemOf(err)
 	if a.Card != "" && fault.KindOf(err) == fault.NotFound {

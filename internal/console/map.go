@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"image"
@@ -15,9 +14,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"loregate/internal/access"
 	"loregate/internal/fault"
-	"loregate/internal/identity"
 )
 
 // pinMap holds the pins of a picture and the places of players.
@@ -175,24 +172,4 @@ func (v *visit) writePins() error {
 	_, err = call[card](v, "update_card", fields{"name": "~" + c.ID, "fields": fields{"pins": pins},
 		"if_match": c.Version})
 	return err
-}
-
-// worldFeed is the name of the feed of a world's events.
-const worldFeed = "follow_world"
-
-// followWorld tells a page that something has happened in the world, as far as the person is told of it. The page
-// then asks for its parts again.
-func (s *server) followWorld(v *visit) error {
-	cookie, err := v.r.Cookie(s.cookieName(v.r))
-	if err != nil {
-		return err
-	}
-	again := func(ctx context.Context) (access.Caller, error) {
-		c, err := s.Sessions.Authenticate(ctx, cookie.Value, identity.AudienceConsole)
-		if err != nil {
-			return c, err
-		}
-		return lowered(c, v.as)
-	}
-	return s.Follow(v.r, v.caller, again, worldFeed, v.world)
 }

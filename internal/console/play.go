@@ -23,6 +23,7 @@ type playing struct {
 	NPCs      []thing `json:"npcs"`
 	Items     []thing `json:"items"`
 	Exits     []exit  `json:"-"`
+	Others    []thing `json:"-"` // players who are at the same place
 	Map       drawing `json:"-"`
 	Turn      *turn   `json:"-"` // the command that was just carried out; nil when the page is opened
 }
@@ -118,21 +119,29 @@ func (v *visit) readPlaying(id string) (p playing, err error) {
 	if p.Exits = exits.Exits; err != nil {
 		return p, err
 	}
-	p.Map, err = v.drawAround(p)
+	m, err := call[pinMap](v, "get-map", nil)
+	if err != nil {
+		return p, err
+	}
+	for _, x := range m.Players {
+		if x.LocationID == p.Location.ID && x.ID != p.Player.ID {
+			p.Others = append(p.Others, thing{x.ID, x.Name})
+		}
+	}
+	p.Map, err = v.drawAround(p, m)
 	return p, err
 }
 
 // drawAround draws the places around a player, which a click walks to.
-func (v *visit) drawAround(p playing) (drawing, error) {
+func (v *visit) drawAround(p playing, m pinMap) (drawing, error) {
 	around, err := call[only[struct {
 		Neighbors []near `json:"neighbors"`
 	}]](v, "get-spatial-context", fields{"depth": 2, "locationId": p.Location.ID})
 	if err != nil || around.Item == nil {
 		return drawing{}, err
 	}
-	m, err := call[pinMap](v, "get-map", nil)
 	return drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, around.Item.Neighbors,
-		m.playersByPlace()), err
+		m.playersByPlace()), nil
 }
 
 func (s *server) showPlayer(v *visit) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"loregate/internal/fault"
@@ -29,6 +30,36 @@ type proposalView struct {
 	Decision *decision       `json:"decision"`
 	Repeats  []repeat        `json:"mayRepeat"`
 	Denied   []fault.Field   `json:"conflicts"`
+	Origin   *provenance     `json:"provenance"`
+	Replayed *replayed       `json:"-"` // the verdict, computed again; nil if nobody asked
+}
+
+// provenance tells from what a program wrote the text.
+type provenance struct {
+	Model    string   `json:"model"`
+	Template string   `json:"templateId"`
+	Version  string   `json:"templateVersion"`
+	Contexts []string `json:"contextRefs"`
+}
+
+// replayed is the result of judging a proposal again.
+type replayed struct {
+	Identical  bool `json:"identical"`
+	Difference *struct {
+		At  string `json:"at"`
+		Was string `json:"was"`
+		Now string `json:"now"`
+	} `json:"difference"`
+}
+
+// shownToPlayers returns the parts of the change that players will see.
+func (p proposalView) shownToPlayers() (list []previewItem) {
+	for _, x := range p.Preview {
+		if x.Level == "" || x.Level == "user" {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // repeat is a text that the proposal may repeat in other words.
@@ -79,15 +110,67 @@ func (s *server) showProposals(v *visit) error {
 		return err
 	}
 	list.Status = status
-	return v.write(http.StatusOK, proposalsPage(v.frame("Proposals"), list))
+	if v.r.URL.Query().Get("view") == "all" && v.caller.Approve {
+		return v.reviewAll(list)
+	}
+	return v.write(http.StatusOK, proposalsPage(v.frame("Proposals"), list, v.caller.Approve))
 }
 
+// reviewedAtOnce is the number of proposals that are shown in full to be decided together.
+const reviewedAtOnce = 10
+
+// reviewAll shows the first proposals of a list in full, so that several can be decided exactly as they are shown.
+func (v *visit) reviewAll(list proposalList) error {
+	var all []proposalView
+	for _, p := range list.Proposals[:min(len(list.Proposals), reviewedAtOnce)] {
+		full, err := call[proposalView](v, "get-proposal", fields{"proposalId": p.ID})
+		if err != nil {
+			return err
+		}
+		all = append(all, full)
+	}
+	return v.write(http.StatusOK, reviewPage(v.frame("Proposals"), all))
+}
+
+// decideAll decides the chosen proposals one after another. Those that have changed since they were shown stay.
+func (s *server) decideAll(v *visit) error {
+	form := v.r.PostForm
+	operation := map[string]string{"approve": "approve-proposal", "reject": "reject-proposal"}[form.Get("do")]
+	if operation == "" {
+		return errNothingHere
+	}
+	for _, id := range form["proposal"] {
+		in := fields{"proposalId": id}.with("note", form.Get("note"))
+		if operation == "approve-proposal" {
+			in["expectedHash"] = form.Get("hash-" + id)
+		}
+		if _, err := call[proposalView](v, operation, in); err != nil {
+			return err
+		}
+	}
+	return v.redirect(addressOf("proposals", v.world))
+}
+
+// showProposal shows a proposal. With view=players it shows what players will see of it, with view=replay also the
+// verdict computed again.
 func (s *server) showProposal(v *visit) error {
-	p, err := call[proposalView](v, "get-proposal", fields{"proposalId": v.r.PathValue("id")})
+	in := fields{"proposalId": v.r.PathValue("id")}
+	p, err := call[proposalView](v, "get-proposal", in)
 	if err != nil {
 		return err
 	}
-	return v.write(http.StatusOK, proposalPage(v.frame("Proposal"), p, v.caller.Approve))
+	view := v.r.URL.Query().Get("view")
+	switch view {
+	case "players":
+		p.Preview = p.shownToPlayers()
+	case "replay":
+		r, err := call[replayed](v, "replay-proposal", in)
+		if err != nil {
+			return err
+		}
+		p.Replayed = &r
+	}
+	return v.write(http.StatusOK, proposalPage(v.frame("Proposal"), p, v.caller.Approve, view))
 }
 
 // decideProposal accepts a proposal exactly as the page showed it, or rejects it.
@@ -99,6 +182,9 @@ func (s *server) decideProposal(v *visit) error {
 		in["expectedHash"] = v.r.PostFormValue("hash")
 		_, err = call[proposalView](v, "approve-proposal", in)
 	case "reject":
+		_, err = call[proposalView](v, "reject-proposal", in)
+	case "ask-again":
+		in["note"] = strings.TrimSpace("Please propose it again. " + v.r.PostFormValue("note"))
 		_, err = call[proposalView](v, "reject-proposal", in)
 	default:
 		err = errNothingHere

@@ -77,14 +77,14 @@ type served struct {
 // FollowFeed sends a feed to a page of the console, by its name, as the routes of feeds do. The request must
 // have come through the server.
 func FollowFeed(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error),
-	feed, world string) error {
+	feed, world string, vars map[string]string) error {
 	e, _ := r.Context().Value(exchangeKey{}).(served)
 	if e.s == nil {
 		return fault.New(fault.Internal, "the request did not come through the server")
 	}
 	for _, f := range e.s.Engine.Feeds() {
 		if f.Name == feed {
-			request, err := e.s.feedRequest(e.x, f, nil)
+			request, err := e.s.feedRequest(e.x, f, vars)
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	c := canon.New(canon.Config{Store: memory.New()})
+	c := canon.New(canon.Config{Store: memory.New(),
+		Ledgers: map[string][]string{member.LedgerKind: {canon.AnySurface}}})
 	world, err := c.CreateWorld(ctx, admitted.Grant, canon.NewWorld{Slug: "main"})
 	if err != nil {
 		fmt.Println(err)

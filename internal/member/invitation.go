@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"loregate/internal/access"
@@ -87,6 +88,9 @@ func (d *deps) createInvitation(ctx context.Context, c *op.Call, in inviteIn) (o
 	}
 	i, code, err := d.Identity.Invite(ctx, identity.InvitationSpec{World: c.Grant.Request().World, Role: role,
 		By: c.Grant.Caller().Subject, Uses: in.Uses, Life: time.Duration(in.Days) * 24 * time.Hour, Once: onceOf(c)})
+	if err == nil && code != "" { // a repeated call invites nobody more
+		err = d.record(ctx, c, i.ID, fmt.Sprintf("%s, for %d", role, in.Uses))
+	}
 	return invitedOut{showInvitation(i), code}, err
 }
 
@@ -105,7 +109,10 @@ func (d *deps) withdrawInvitation(ctx context.Context, c *op.Call, in idIn) (end
 	}
 	for _, i := range open {
 		if i.ID == in.ID {
-			return endedOut(in), d.Identity.Withdraw(ctx, i.World, i.ID)
+			if err := d.Identity.Withdraw(ctx, i.World, i.ID); err != nil {
+				return endedOut{}, err
+			}
+			return endedOut(in), d.record(ctx, c, i.ID, i.Role.String())
 		}
 	}
 	return endedOut{}, errNotListed

@@ -118,6 +118,9 @@ func (d *deps) createKey(ctx context.Context, c *op.Call, in keyIn) (out created
 		spec.Expires = d.Now().Add(time.Duration(in.Days) * 24 * time.Hour)
 	}
 	k, secret, err := d.Identity.CreateKey(ctx, spec)
+	if err == nil && secret != "" { // a repeated call makes no other key
+		err = d.record(ctx, c, string(k.Subject), k.Worlds[w].String()+", "+k.May())
+	}
 	return createdKeyOut{showKey(k, w), secret}, err
 }
 
@@ -130,14 +133,21 @@ func (d *deps) rotateKey(ctx context.Context, c *op.Call, in idIn) (out createdK
 		return out, fault.New(fault.Denied, "only the person whose key this is can see a new secret of it; you can end it")
 	}
 	k, secret, err := d.Identity.RotateKey(ctx, in.ID)
+	if err == nil {
+		err = d.record(ctx, c, string(k.Subject), "")
+	}
 	return createdKeyOut{showKey(k, c.Grant.Request().World), secret}, err
 }
 
 func (d *deps) endKey(ctx context.Context, c *op.Call, in idIn) (endedOut, error) {
-	if _, err := d.findKey(ctx, c, in.ID); err != nil {
+	k, err := d.findKey(ctx, c, in.ID)
+	if err == nil {
+		err = d.Identity.RevokeKey(ctx, in.ID)
+	}
+	if err != nil {
 		return endedOut{}, err
 	}
-	return endedOut(in), d.Identity.RevokeKey(ctx, in.ID)
+	return endedOut(in), d.record(ctx, c, string(k.Subject), k.Name)
 }
 
 // onceOf names the call by its caller's idempotency key and its input, so that a repeated call finds what the

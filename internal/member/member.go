@@ -51,7 +51,7 @@ func New(c Config) op.Surface {
 	d := &deps{surface.Kit{Name: Surface, Canon: c.Canon}, c}
 	s := op.Surface{Name: Surface, Title: "Members and keys",
 		Doc: "Who is in the world, who is invited, and which programs have a key?"}
-	for _, list := range [][]*op.Operation{memberOps(d), invitationOps(d), keyOps(d)} {
+	for _, list := range [][]*op.Operation{memberOps(d), invitationOps(d), keyOps(d), auditOps(d)} {
 		s.Operations = append(s.Operations, list...)
 	}
 	return s
@@ -134,7 +134,7 @@ func (d *deps) endMembership(ctx context.Context, c *op.Call, in subjectIn) (mem
 // managed by the operator.
 func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subject, role access.Role) (member, error) {
 	defer d.Identity.Invalidate()
-	return surface.Commit(ctx, d.Kit, c, surface.Change[member]{
+	m, err := surface.Commit(ctx, d.Kit, c, surface.Change[member]{
 		Plan: func(p *canon.Plan) error {
 			list, err := p.Members(ctx)
 			if err != nil {
@@ -153,6 +153,15 @@ func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subjec
 			return member{string(subject), role.String()}, nil
 		},
 	})
+	if err != nil || c.Reply.Replayed {
+		return m, err
+	}
+	return m, d.record(ctx, c, string(subject), role.String())
+}
+
+// record adds the call to the audit of its world.
+func (d *deps) record(ctx context.Context, c *op.Call, about, detail string) error {
+	return Record(ctx, d.Kit.Canon, c.Grant, about, detail)
 }
 
 func countAdmins(list []canon.Member) (n int) {
@@ -190,6 +199,8 @@ func (d *deps) createSignIn(ctx context.Context, c *op.Call, in subjectIn) (out 
 	spec := identity.PersonSpec(in.Subject)
 	spec.Worlds = map[access.WorldID]access.Role{c.Grant.Request().World: access.RoleAdmin} // at most the membership's
 	spec.CreatedBy = c.Grant.Caller().Subject
-	out.Code, err = d.Identity.CreateSignIn(ctx, spec)
-	return out, err
+	if out.Code, err = d.Identity.CreateSignIn(ctx, spec); err != nil {
+		return out, err
+	}
+	return out, d.record(ctx, c, string(in.Subject), "")
 }

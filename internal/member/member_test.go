@@ -32,7 +32,8 @@ var keeper = access.Caller{Subject: "keeper", Actor: access.Person, EveryRole: a
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, canon: canon.New(canon.Config{Store: memory.New()}), guard: access.NewGuard(access.Config{})}
+	d := &desk{t: t, canon: canon.New(canon.Config{Store: memory.New(),
+		Ledgers: map[string][]string{member.LedgerKind: {canon.AnySurface}}}), guard: access.NewGuard(access.Config{})}
 	admitted, err := d.guard.Admit(t.Context(), keeper, access.Request{Effect: access.Write})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -185,6 +186,43 @@ func (s *Service) proposalOps() []*op.Operation {
 			return s.getProposal(ctx, c, in)
 		}),
 	}
+}
+
+// Feed follows the proposals that its reader may see.
+func (s *Service) Feed() *op.Feed {
+	return &op.Feed{
+		Name: "follow_proposals", Title: "Follow the proposals",
+		Doc: "Follow the proposals that you may see: the status of the latest ones first, and again whenever one is made or " +
+			"decided. The id of a message resumes the stream with the next change.",
+		Surfaces: []string{Surface}, MinRole: access.RoleUser, Route: "GET /api/world/proposals/stream",
+		Kinds: []op.FeedKind{{Event: "proposals", Doc: "the latest 50 proposals: proposalId and status"}},
+		Open: func(ctx context.Context, c *op.Call, _ map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+			return op.FollowValue(ctx, "proposals", after, s.cfg.Canon.Changed, func(ctx context.Context) (followedProposals, error) {
+				return s.readStatuses(ctx, c.Grant)
+			}), nil
+		},
+	}
+}
+
+type followedProposals struct {
+	Proposals []proposalStatus `json:"proposals"`
+}
+
+type proposalStatus struct {
+	ProposalID string `json:"proposalId"`
+	Status     Status `json:"status"`
+}
+
+// followedStatuses is the number of proposals that a feed follows.
+const followedStatuses = 50
+
+func (s *Service) readStatuses(ctx context.Context, g access.Grant) (followedProposals, error) {
+	out := followedProposals{[]proposalStatus{}}
+	list, _, err := s.listVisible(ctx, g, listIn{Limit: followedStatuses})
+	for _, l := range list {
+		out.Proposals = append(out.Proposals, proposalStatus{l.id.String(), l.statusAt(s.cfg.Now())})
+	}
+	return out, err
 }
 
 type proposalIn struct {

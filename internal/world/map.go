@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -40,6 +41,32 @@ func (w *World) mapOperation() *op.Operation {
 		})
 		return out, err
 	})
+}
+
+// mapFeed follows the places of players. It reads them as get-map does.
+func (w *World) mapFeed() *op.Feed {
+	return &op.Feed{
+		Name: "follow_map", Title: "Players on the map",
+		Doc: "Follow where the players are, as far as you see them: all of them first, and again whenever one comes, goes or " +
+			"walks. The id of a message resumes the stream with the next change.",
+		Surfaces: onWorld, MinRole: access.RoleUser, Route: "GET /api/world/map/stream",
+		Kinds: []op.FeedKind{{Event: "players", Doc: "the players and their places, as in the answer of get-map"}},
+		Open: func(ctx context.Context, c *op.Call, _ map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+			return op.FollowValue(ctx, "players", after, w.canon.Changed, func(ctx context.Context) (out followedPlayers, err error) {
+				err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+					all := mapOut{Players: []mapPlayer{}}
+					err := w.Current(snap).addPlayers(ctx, &all)
+					out.Players = all.Players
+					return err
+				})
+				return out, err
+			}), nil
+		},
+	}
+}
+
+type followedPlayers struct {
+	Players []mapPlayer `json:"players"`
 }
 
 type mapIn struct {

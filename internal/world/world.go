@@ -80,6 +80,6 @@ func (w *World) Surface(others ...op.Surface) op.Surface {
 		s.Resources = append(s.Resources, o.Resources...)
 		s.Feeds = append(s.Feeds, o.Feeds...)
 	}
-	s.Feeds = append(s.Feeds, w.worldFeed())
+	s.Feeds = append(s.Feeds, w.mapFeed(), w.worldFeed())
 	return s
 }

@@ -5,11 +5,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
+	"loregate/internal/app/apptest"
 )
 
 // visitor is a browser without scripts.
@@ -142,6 +148,50 @@ func TestForgedRequestsAreRefused(t *testing.T) {
 		}
 	}
 	v.wants("/w/lendwater/Rent%20Quay", "front doorstep")
+}
+
+// TestPagesAreNotFramed opens a page of another site that shows a page of the console in a frame, to have it clicked.
+func TestPagesAreNotFramed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><title>x</title><iframe src="`+s.base+`/members/lendwater"></iframe>`)
+	}))
+	t.Cleanup(site.Close)
+	p := newTab(t, s.base, 1280)
+	p.allow("a request to another origin: " + site.URL)
+	p.allow("frame-ancestors")
+	p.allow("404 for " + site.URL)
+	p.signIn(s.link(access.RoleAdmin))
+	p.do(chromedp.Navigate(site.URL))
+	apptest.Eventually(t, "the browser refuses to show the frame", 10*time.Second, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.ContainsFunc(p.bad, func(b string) bool { return strings.Contains(b, "frame-ancestors") })
+	})
+	v := s.visitor()
+	v.signIn(s.code(access.RoleAdmin))
+	for _, page := range []string{"/", "/sign-in", "/join", "/account", "/w/lendwater/Rent%20Quay", "/members/lendwater",
+		"/proposals/lendwater", "/w/lendwater/No%20Such%20Card", "/authorize"} {
+		_, _, res := v.send("GET", page, nil)
+		if h := res.Header; !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			t.Errorf("%s may be framed: %v", page, h)
+		}
+	}
+}
+
+// TestFileNamesDoNothing imports and attaches files whose names hold scripts.
+func TestFileNamesDoNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	const name = `<img src=x onerror=alert(1)> kelp.md`
+	status, body, _ := gm.sendFiles("/import/lendwater", map[string]string{name: "A house of weed.\n"})
+	if status != 200 || strings.Contains(body, "<img src=x") || !strings.Contains(body, "kelp") {
+		t.Errorf("%d %.3000s", status, body)
+	}
 }
 
 func TestSessionsCannotBeFixedOrKept(t *testing.T) {

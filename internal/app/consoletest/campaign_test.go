@@ -156,11 +156,11 @@ func TestTheMapIsLive(t *testing.T) {
 	p.checkAxeHere(loadAxe(t), "/places/lendwater")
 	other := s.visitor()
 	other.signIn(s.code(access.RoleUser))
-	if status, _, _ := s.visitor().send("GET", "/live/lendwater", nil); status != 200 {
+	if status, _, _ := s.visitor().send("GET", "/live/lendwater/map", nil); status != 200 {
 		t.Errorf("a stranger is not sent to sign in: %d", status)
 	}
 	p.allow("401")
-	if got := p.eval(`fetch("/live/lendwater?as=admin").then((r) => { window.got = r.status }); 0`); got != "0" {
+	if got := p.eval(`fetch("/live/lendwater/map?as=admin").then((r) => { window.got = r.status }); 0`); got != "0" {
 		t.Fatal(got)
 	}
 	p.waits("window.got === 400", "a role cannot be raised")

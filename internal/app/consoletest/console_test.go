@@ -167,6 +167,12 @@ func TestAProposalIsDecidedFromItsPage(t *testing.T) {
 	p.wants("One bell, cracked.")
 	p.wants("invariant")
 	p.shoot("proposal")
+	p.click("What players will see")
+	p.wants("One bell, cracked.")
+	p.click("All of it")
+	p.click("Judge it again as it was then")
+	p.wants("the verdict is identical")
+	p.checkAxeHere(loadAxe(t), "proposal")
 	p.click("Approve exactly this")
 	p.wants("accepted")
 	if strings.Contains(p.text(), "0001") {

@@ -98,7 +98,41 @@ func TestTheAuditShowsWhoChangedACard(t *testing.T) {
 		t.Errorf("a hidden card: %d %.2000s", status, body)
 	}
 	gm.wants("/audit/lendwater?by=nobody", "No change of a card matches")
-	admin.wants("/audit/lendwater?of=keys", "made a key for")
+	for _, do := range []struct {
+		path string
+		form url.Values
+	}{{"/members/lendwater/invite", url.Values{"role": {"user"}, "uses": {"2"}, "days": {"1"}}},
+		{"/keys/lendwater/create", url.Values{"name": {"scribe"}, "role": {"user"}, "may": {"propose"}}}} {
+		if status, body, _ := admin.send("POST", do.path, do.form); status != 200 {
+			t.Fatalf("%s: %d %.500s", do.path, status, body)
+		}
+	}
+	keys := func() string {
+		_, body, _ := admin.send("GET", "/audit/lendwater?of=keys", nil)
+		return body
+	}
+	_, row, _ := strings.Cut(keys(), "create key")
+	_, row, _ = strings.Cut(row, "about=")
+	scribe, _, _ := strings.Cut(row, `"`)
+	_, body, _ := admin.send("GET", "/agents/lendwater", nil)
+	_, row, _ = strings.Cut(body, "<b>scribe</b>")
+	_, row, _ = strings.Cut(row, `name="id" value="`)
+	id, _, _ := strings.Cut(row, `"`)
+	admin.send("POST", "/keys/lendwater/end", url.Values{"id": {id}})
+	for _, text := range []string{"create invitation", "user, for 2", "create key", "user, propose", "end key", "person-admin",
+		scribe} {
+		if body := keys(); !strings.Contains(body, text) {
+			t.Errorf("the audit of access lacks %q:\n%s", text, body)
+		}
+	}
+	if _, body, _ := admin.send("GET", "/audit/lendwater?of=keys&about="+scribe, nil); strings.Contains(body,
+		"create invitation") || !strings.Contains(body, "end key") {
+		t.Errorf("the filter shows\n%s", body)
+	}
+	if _, body, _ := admin.send("GET", "/audit/lendwater?of=keys&by=nobody", nil); !strings.Contains(body,
+		"There is nothing yet") {
+		t.Errorf("the filter by caller shows\n%s", body)
+	}
 	if status, _, _ := gm.send("GET", "/audit/lendwater?of=keys", nil); status != 403 {
 		t.Errorf("a game master reads the keys: %d", status)
 	}

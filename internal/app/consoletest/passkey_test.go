@@ -2,6 +2,7 @@ package consoletest
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -124,5 +125,53 @@ func TestPasskeysNeedAHostName(t *testing.T) {
 	}
 	if _, body, _ := s.visitor().send("GET", "/sign-in", nil); strings.Contains(body, "Sign in with a passkey") {
 		t.Error("a passkey is offered on an address")
+	}
+}
+
+// TestAPlayersEvenings follows a player on a phone from an invitation to the second evening: joins, adds a passkey, plays,
+// signs out, and comes back by the passkey to where the player stood.
+func TestAPlayersEvenings(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	_, body, _ := gm.send("POST", "/members/lendwater/invite", url.Values{"role": {"user"}, "uses": {"1"}, "days": {"1"}})
+	_, rest, found := strings.Cut(body, "/join#")
+	if !found {
+		t.Fatalf("no invitation: %.1000s", body)
+	}
+	p := s.passkeyTab()
+	p.do(chromedp.Navigate(p.base + "/join#" + rest[:36]))
+	p.wants("You are invited as player")
+	p.fill("#name", "Ada Finch")
+	p.click("Join")
+	p.wants("Lendwater")
+	p.open("/account")
+	p.fill("#passkey-name", "my phone")
+	p.click("Add a passkey")
+	p.wants("my phone, since")
+	p.click("Sign out")
+	p.open("/play/world/lendwater")
+	p.click("Sign in with a passkey")
+	p.waits(`!!document.querySelector("#name")`, "the player is asked for a name")
+	p.fill("#name", "Ada Finch")
+	p.click("Begin")
+	p.wants("Rent Quay.")
+	p.eval(`document.querySelector('[data-act][value="go north"]').click()`)
+	p.waits(`document.querySelector("#here h2").innerText === "Fishgate Market"`, "the player walks")
+	p.open("/account")
+	p.click("Sign out")
+	p.open("/play/world/lendwater")
+	p.wants("Sign in with a passkey")
+	p.click("Sign in with a passkey")
+	p.waits(`document.querySelector("#here h2")?.innerText === "Fishgate Market"`, "the player stands where it stood")
+	p.checkAxeHere(loadAxe(t), "play")
+	for _, path := range []string{"/members/lendwater", "/keys/lendwater", "/audit/lendwater", "/health"} {
+		p.allow("403 for ")
+		p.open(path)
+		p.wants("403")
+	}
+	if _, body, _ := gm.send("GET", "/members/lendwater", nil); strings.Contains(body, "Open invitations") {
+		t.Error("the invitation for one is still open")
 	}
 }

@@ -51,6 +51,28 @@ func (s *story) feeds(turn int) []feed {
 			})
 			tick(fmt.Sprintf("tick-%d.", turn), everybody)
 		}},
+		{"map", "/api/world/map/stream?world=lendwater", "event: players", 2, func(s *story) {
+			s.tellHiddenNow(func() {
+				for _, l := range s.hidden {
+					if len(l.Subjects) == 0 {
+						s.putPlayer("Shade "+s.known.guesses[turn], l)
+					}
+				}
+			})
+			way := "go north"
+			if s.benAway = !s.benAway; !s.benAway {
+				way = "go south"
+			}
+			s.do(newAuthor("bob", access.RoleUser), "send_command", map[string]any{"id": s.ids["ben"], "text": way})
+		}},
+		{"proposals", "/api/world/proposals/stream?world=lendwater", "event: proposals", 2, func(s *story) {
+			change := func(name string) map[string]any {
+				return map[string]any{"op": map[string]any{"name": "create_card",
+					"arguments": map[string]any{"name": name, "content": "<p>A shed.</p>"}}, "reason": "It is missing."}
+			}
+			s.tellHiddenNow(func() { s.do(carol, "propose-canon-change", change("Shed of "+s.known.guesses[turn])) })
+			s.do(s.who, "propose-canon-change", change(fmt.Sprintf("Shed %d", turn)))
+		}},
 		{"game", "/api/games/" + game + "/stream", said, 3, func(s *story) {
 			s.tellHiddenNow(func() {
 				s.chat("p2", game, map[string]any{"channel": "aligned", "text": s.known.guesses[turn]})
@@ -59,6 +81,16 @@ func (s *story) feeds(turn int) []feed {
 		}},
 		{"run", "/api/studio/runs/" + s.ids["run"] + "/stream", "event: ended", 1, func(*story) {}},
 	}
+}
+
+// putPlayer puts a player at the harbour.
+func (s *story) putPlayer(name string, l access.Label) {
+	s.t.Helper()
+	s.commitPlan(func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: name, Type: "Player", Label: &l})
+		return err
+	})
+	s.linkCards("at", name, "Harbour", "{}", l)
 }
 
 // followWait bounds the time that a feed may be silent while a message must come.

@@ -26,6 +26,7 @@ type story struct {
 	sample    []sampleCard      // cards of the sample world that the declared examples name
 	conflicts int               // number of conflicts made by the inputs by hand
 	asked     int               // number of proposals made by the inputs by hand
+	benAway   bool              // Ben Low has left the harbour
 }
 
 // namePool has the names and words that callers use in their calls.

@@ -92,8 +92,9 @@ function centerMap() {
 centerMap();
 document.addEventListener("htmx:after:swap", centerMap);
 
-// A live part of a page is asked for again when something happens in the world.
-const live = document.getElementById("live");
+// The live parts of a page are asked for again at each message of its feed but the first, which says how things stood
+// when it was opened.
+const live = document.querySelector("[data-live]");
 if (live) {
   const events = new EventSource(live.dataset.live);
   let asked = 0;
@@ -101,17 +102,31 @@ if (live) {
     clearTimeout(asked);
     asked = setTimeout(async () => {
       const answer = await fetch(location.href);
-      const fresh = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
-      if (!fresh) return;
-      const box = document.querySelector("#live .drawing");
-      const [left, top] = box ? [box.scrollLeft, box.scrollTop] : [0, 0];
-      document.getElementById("live").replaceChildren(...fresh.childNodes);
-      document.querySelector("#live .drawing")?.scrollTo(left, top);
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of document.querySelectorAll("[data-part]")) {
+        const fresh = page.getElementById(part.id);
+        if (!fresh || fresh.innerHTML === part.innerHTML) continue;
+        const box = part.querySelector(".drawing");
+        const [left, top] = box ? [box.scrollLeft, box.scrollTop] : [0, 0];
+        part.replaceChildren(...fresh.childNodes);
+        part.querySelector(".drawing")?.scrollTo(left, top);
+      }
     }, 300);
   };
-  events.addEventListener("event", refresh);
-  let opened = false;
-  events.addEventListener("open", () => { if (opened) refresh(); opened = true; }); // what was missed meanwhile
+  let first = true;
+  for (const kind of ["players", "proposals"]) {
+    events.addEventListener(kind, () => { if (!first) refresh(); first = false; });
+  }
+  events.addEventListener("progress", (event) => {
+    const { done, total, message } = JSON.parse(event.data);
+    const bar = document.getElementById("progress");
+    if (total > 0) { bar.max = total; bar.value = done; }
+    const step = document.createElement("li");
+    step.textContent = message;
+    if (message) document.getElementById("steps").append(step);
+  });
+  events.addEventListener("ended", () => { events.close(); location.reload(); });
   addEventListener("pagehide", () => events.close());
 }
 
