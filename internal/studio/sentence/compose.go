@@ -54,6 +54,7 @@ func Read(b Brief) (*Reading, error) {
 	r.readTitle(b.Title)
 	r.unknown = nil
 	r.readText(b.Words, fromWords)
+	r.resolveVague()
 	out := &Reading{Unknown: r.unknown, Unread: unread}
 	if !slices.ContainsFunc(r.mentions, isBuilt) && !v.hasTerrain(b.Terrain) {
 		for _, m := range r.mentions {
@@ -62,6 +63,7 @@ func Read(b Brief) (*Reading, error) {
 		for _, one := range r.creatures {
 			out.Unknown = append(out.Unknown, one.words)
 		}
+		r.accountWords(out)
 		return out, ErrNothing
 	}
 	c := &composer{reader: r, out: out, seed: b.Seed, scene: &spec.Scene{Version: spec.Version, Name: makeName(b),
@@ -71,6 +73,7 @@ func Read(b Brief) (*Reading, error) {
 	if err := c.compose(); err != nil {
 		return nil, err
 	}
+	r.accountWords(out)
 	text, err := c.scene.Encode()
 	if err != nil {
 		return nil, err

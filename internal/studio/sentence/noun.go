@@ -218,6 +218,9 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 		scale: p.scale, height: p.height, features: p.features, pattern: p.pattern,
 		assumed: p.assumed, from: r.text, exact: p.number > 0 && p.vague == "",
 		bare: p.plural && p.number == 0 && !p.definite}
+	if m.class == isThing {
+		m.stands = r.Things[m.name].Stands
+	}
 	m.paint(p.material)
 	for _, name := range p.names {
 		if s, _, ok := r.placeOrThing(name); ok && s.class == isSetting && m.class == isSetting {
@@ -261,6 +264,9 @@ func (r *reader) addMention(p *nounPhrase, also *mention) {
 			r.regions = map[*mention]string{}
 		}
 		r.regions[m] = p.noun
+	}
+	for _, note := range p.notes {
+		m.assume("%s", note)
 	}
 	r.named = p.noun
 	r.bind(m, also)
@@ -411,7 +417,9 @@ func (r *reader) dropForeign(m *mention) {
 		}
 		if name != "lit" {
 			r.addUnknown(r.Features[name][0])
+			continue
 		}
+		m.assume("its light is not shown")
 	}
 }
 
@@ -510,6 +518,9 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 	if l.region != "" {
 		noun = l.region + " of " + noun
 	}
+	if l.spread && l.relation == "on" && m.class == isSetting && !r.isOpen(m) {
+		l.relation = "in" // "trees dot the valley"
+	}
 	for _, one := range l.subjects {
 		one.relate(l.relation, m, noun)
 	}
@@ -518,6 +529,13 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 			r.front = &link{relation: l.relation, to: m, toNoun: noun, each: l.each, either: l.either}
 		}
 		return
+	}
+	if l.relation == "between" && m.count == 1 && r.wordAt(r.at) != "and" && !r.each {
+		for _, one := range l.subjects {
+			if one.to == m && one.relation == "between" {
+				one.relation = "in" // "amid the debris"
+			}
+		}
 	}
 	if l.relation == "between" && (m.count == 1 || r.isFunction(r.at+1)) && r.wordAt(r.at) == "and" {
 		l.to = m
@@ -530,6 +548,7 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 func (r *reader) joinGroup(m *mention) {
 	if !r.joined || r.verb && !r.turned || len(r.group) == 0 {
 		turned := r.turned || r.front != nil && r.verb && len(r.group) == 0
+		r.object = r.verb && !r.turned && !r.joined && len(r.group) > 0
 		r.group, r.segment, r.verb, r.turned = nil, 0, false, turned
 	}
 	if m.class != isLight && !slices.Contains(r.group, m) {

@@ -20,6 +20,9 @@ var regions = map[string][2]string{
 	"base": {"at the foot of", ""}, "length": {"along", ""}, "summit": {"on", ""}, "crest": {"on", ""},
 }
 
+// onSide is the relation of "on the side of": things of walls are on their landmark, others beside it.
+const onSide = "on the side of"
+
 // qualifiers stand between a preposition and the noun of a region.
 var qualifiers = append([]string{"the", "a", "an", "its", "their", "each", "every",
 	"either", "both", "one", "all", "two",
@@ -56,6 +59,8 @@ func (r *reader) matchRegion(at int) (s sense, n int) {
 	switch {
 	case word == "in" && noun == "side":
 		name = "in"
+	case word == "on" && noun == "side" && !plural && r.wordAt(next-2) == "the" && r.wordAt(next) == "of":
+		name = onSide
 	case (word == "along" || word == "around" || word == "against") && !strings.HasPrefix(name, "at the "):
 		name = word
 	case noun == "side" && slices.Contains([]string{"all", "every"}, r.wordAt(next-2)):
@@ -133,9 +138,25 @@ func (r *reader) matchVerb(at int) (sense, bool) {
 	return s, opens || !isWordAs(word, meaning.Noun) && r.nounFollows(at+1)
 }
 
+// leading are verbs of ways, and flowing those of waters and of things that move: "a stream flows into the lake".
+var (
+	leading = []string{"lead", "wind", "climb", "open", "ascend"}
+	flowing = []string{"flow", "run", "cascade", "empty", "pour", "spill", "drain", "tumble", "plunge", "continue", "descend",
+		"go", "twist", "snake", "curve", "stretch", "extend"}
+)
+
+// flows reports whether a thing is a way or a water.
+func (r *reader) flows(m *mention) bool {
+	s := r.Settings[m.name]
+	return m.class == isSetting && (s.Way != "" || s.River || m.name == "corridor") ||
+		m.class == isThing && slices.Contains([]string{"waterfall", "stream", "stair", "spiral_stair", "ladder", "bridge", "aisle",
+			"roof_stack"}, m.name)
+}
+
 // matchLead returns the number of words from "leads" to "to".
 func (r *reader) matchLead(at int) int {
-	if lemma := meaning.Lemma(r.wordAt(at), meaning.Verb); lemma != "lead" && lemma != "wind" && lemma != "climb" {
+	lemma := meaning.Lemma(r.wordAt(at), meaning.Verb)
+	if word := r.wordAt(at); word == "open" || !slices.Contains(leading, lemma) && !(slices.Contains(flowing, lemma) && r.last != nil && r.flows(r.last)) {
 		return 0
 	}
 	for next := at + 1; next < at+7; next++ {

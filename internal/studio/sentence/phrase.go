@@ -30,6 +30,7 @@ type nounPhrase struct {
 	strange  []string // adjectives that are not understood
 	shown    string   // the word of the vocabulary for a noun that it lacks
 	assumed  []string
+	notes    []string // of words without effect
 }
 
 // isBare reports whether nothing stands before the nouns that makes a phrase of them.
@@ -159,7 +160,7 @@ func (b *phraseReader) skipBetween(next int) bool {
 		return false
 	}
 	list, _, _ := b.match(next)
-	if !b.isQuality(next) || !b.nounFollows(next) || list != nil && hasNoun(list) {
+	if !b.isQuality(next) || !b.nounFollows(next) || hasNoun(list) && !b.qualifies(next) {
 		return false
 	}
 	b.at = next
@@ -169,8 +170,14 @@ func (b *phraseReader) skipBetween(next int) bool {
 // isQuality reports whether an adjective or a material stands at a position.
 func (r *reader) isQuality(at int) bool {
 	list, n, _ := r.match(at)
-	return hasSense(list, isMaterial, isSize) && !hasNoun(list) ||
+	return hasSense(list, isMaterial, isSize) && (!hasNoun(list) || r.qualifies(at)) ||
 		n == 0 && (isWordAs(r.wordAt(at), meaning.Adjective) || isParticiple(r.wordAt(at)))
+}
+
+// qualifies reports whether a material that is also a noun stands before another noun: "silver ornaments".
+func (r *reader) qualifies(at int) bool {
+	list, n, plural := r.match(at)
+	return hasSense(list, isMaterial) && !plural && r.nounWithin(at+n, 2)
 }
 
 // units are the words for metres, and for feet.
@@ -222,8 +229,8 @@ func (b *phraseReader) takeNumber(list []sense, n int) bool {
 	return true
 }
 
-func (b *phraseReader) isNumberAt(at int) bool {
-	list, _, _ := b.match(at)
+func (r *reader) isNumberAt(at int) bool {
+	list, _, _ := r.match(at)
 	return hasSense(list, isNumber, isVague)
 }
 
@@ -350,12 +357,18 @@ func (b *phraseReader) takeFeature(s sense, n int) bool {
 func (b *phraseReader) takeQuality(s sense, n int, follows bool) bool {
 	switch {
 	case s.class == isSize:
+		if b.scale != 0 && b.scale != s.value {
+			b.notes = append(b.notes, fmt.Sprintf("of two sizes the first counts, not %q", b.span(b.at, n)))
+		}
 		b.scale = cmp.Or(b.scale, s.value)
 	case slices.Contains(finishes, b.wordAt(b.at+n)) && follows:
 		b.strange = append(b.strange, b.span(b.at, n+1))
 		b.take(1)
 	default:
-		b.material = betterMaterial(b.material, s.name)
+		old := b.material
+		if b.material = betterMaterial(old, s.name); old != "" && old != s.name {
+			b.notes = append(b.notes, fmt.Sprintf("of its materials and colours %s counts", b.material))
+		}
 		if !follows && !isColour(s.name) && isWordAs(b.span(b.at, n), meaning.Noun) {
 			s.class = isThing
 			if s.name = groundCover; !slices.Contains(looseMaterials, b.material) {
@@ -385,6 +398,7 @@ func (b *phraseReader) takeStranger(word string) bool {
 		b.material = betterMaterial(b.material, b.isMaterial(noun))
 		return b.take(1)
 	case adverb && follows && len(b.nouns) == 0:
+		b.notes = append(b.notes, fmt.Sprintf("%q is not shown", word))
 		return b.take(1)
 	case follows && (adjective || isParticiple(word) || isLikeness(word)):
 		if len(b.nouns) > 0 && !adjective {

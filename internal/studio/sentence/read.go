@@ -35,6 +35,7 @@ type Phrase struct {
 type mention struct {
 	class    class
 	name     string // entry of the vocabulary
+	stands   string // the place that the thing takes by itself
 	noun     string // as written
 	head     string // its last word
 	words    string // with the words before it
@@ -70,6 +71,8 @@ func (m *mention) assume(format string, args ...any) {
 func (m *mention) relate(relation string, to *mention, noun string) {
 	switch {
 	case m == to:
+	case to == nil && noun == "" && m.to != nil && (relation == "above" || relation == "under"):
+		// "trees along the path, bright overhead": an adverb says less than a landmark
 	case m.relation == "" || m.loose && (to == nil || to.name != "floor" || m.own) ||
 		m.to == nil && m.toNoun == "" && to != nil && m.relation != inRowsOf:
 		if m.relation == "" || to == nil || to.class != isSetting || m.to != nil || !isRegional(m.relation) {
@@ -93,6 +96,11 @@ func fitRelation(relation string, m, to *mention) string {
 		return "at the end of"
 	case relation == "at the foot of":
 		return "beside"
+	case relation == onSide:
+		if slices.Contains([]string{onWall, isFlat, onTable}, m.stands) {
+			return "on"
+		}
+		return "beside"
 	case to == nil:
 	case to.class == isSurface && to.name == "floor" && slices.Contains([]string{"in", "around", "along"}, relation):
 		return "on"
@@ -110,6 +118,11 @@ func fitRelation(relation string, m, to *mention) string {
 
 // open are places on which things are.
 var open = []string{"island", "hillside", "cliffs", "beach", "quay"}
+
+// isOpen reports whether things are on a place rather than in it.
+func (r *reader) isOpen(m *mention) bool {
+	return slices.Contains(open, m.name) || r.Settings[m.name].Way != "" && m.name != "pass"
+}
 
 func isRegional(relation string) bool {
 	return relation == inMiddle || strings.HasPrefix(relation, "at the ") || relation == "in the corner of" ||
@@ -144,6 +157,7 @@ type reader struct {
 	light     string
 	inner     bool // the words say that the place is below the ground or inside
 	text      int  // index of the present text
+	texts     [fromWords + 1][]token
 
 	tokens []token
 	at     int
@@ -169,6 +183,8 @@ type clause struct {
 	whole   *mention   // the thing before "of", if the last noun phrase is a part of what it names
 	fronted bool       // it begins with "surrounded by" and its like
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
+	centre  *mention   // the thing that "it" meant last
+	object  bool       // the group is what a verb is done to: "a bridge crosses the stream"
 	after   bool       // nothing stands behind the last noun phrase
 	joined  bool       // "and" or a comma stands before
 	verb    bool       // a verb came behind the group
@@ -200,78 +216,22 @@ type link struct {
 	region   string // of the landmark: its side
 	outer    *link  // of the container whose contents this link has
 	lost     bool   // its subject is not understood
+	spread   bool   // a verb such as "dot" leads to the landmark
 	verb     bool
 }
 
 // readText reads a text, sentence by sentence.
 func (r *reader) readText(text string, index int) {
-	r.text, r.tokens, r.topic = index, r.splitWords(text), nil
+	tokens, whole := r.splitWords(text)
+	r.text, r.tokens, r.texts[index], r.topic = index, tokens, tokens, nil
+	if !whole {
+		r.addUnknown(fmt.Sprintf("the words after the first %d", maxTokens))
+	}
 	r.endSentence()
 	for r.at = 0; r.at < len(r.tokens); {
 		r.readNext()
 	}
 	r.endSentence()
-	r.nameSilent(index)
-}
-
-// nameSilent notes the nouns that neither a thing nor the words that are not understood have: no noun is silent.
-func (r *reader) nameSilent(text int) {
-	said := map[string]bool{}
-	add := func(words string) {
-		for _, w := range strings.FieldsFunc(words, func(c rune) bool { return strings.ContainsRune(` ,"`, c) }) {
-			said[w] = true
-		}
-	}
-	for _, m := range r.mentions {
-		if m.from == text {
-			add(m.words)
-			add(m.noun)
-			add(m.toNoun)
-			add(strings.Join(m.assumed, " "))
-		}
-	}
-	for _, words := range r.unknown {
-		add(words)
-	}
-	for _, one := range r.creatures {
-		add(one.words)
-	}
-	for i, t := range r.tokens {
-		list, _ := r.findSenses(t.text)
-		switch {
-		case said[t.text], isMark(t.text), t.written != "" && said[strings.Fields(t.written)[0]]:
-		case hasNoun(list) && !hasSense(list, isPlain, isRelation, isInverse, isMaterial, isSize, isArrangement, isLight),
-			isWordAs(t.text, meaning.Noun) && r.isNounAt(i, list) && !r.isWithinEntry(i):
-			r.addUnknown(t.text)
-		}
-	}
-}
-
-// isNounAt reports whether a word can only be a noun: no other part of speech, or one behind an article.
-func (r *reader) isNounAt(at int, list []sense) bool {
-	word, before := r.wordAt(at), r.wordAt(at-1)
-	if meaning.IsFunctionWord(word) {
-		return false
-	}
-	if slices.Contains([]string{"a", "an", "the", "its", "their"}, before) && !r.nounFollows(at+1) {
-		return !isWordAs(word, meaning.Adjective) && !isWordAs(word, meaning.Adverb)
-	}
-	return list == nil && !isWordAs(word, meaning.Verb) && !isWordAs(word, meaning.Adjective) &&
-		!isWordAs(word, meaning.Adverb)
-}
-
-// isWithinEntry reports whether a word belongs to an entry of several words, such as "at the foot of".
-func (r *reader) isWithinEntry(at int) bool {
-	if _, ok := regions[strings.TrimSuffix(r.wordAt(at), "s")]; ok || units[r.wordAt(at)] > 0 ||
-		slices.Contains(paces, r.wordAt(at)) {
-		return true
-	}
-	for from := max(at-r.longest, 0); from < at; from++ {
-		if _, n, _ := r.match(from); from+n > at {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *reader) endSentence() {
@@ -413,10 +373,17 @@ func (r *reader) readReference(word string) bool {
 			l.subjects, r.group, r.segment, r.verb, r.turned = nil, nil, 0, false, false
 		}
 		to := r.antecedentOf(word, l.subjects)
+		if m := r.last; word == "which" && m != nil && !slices.Contains(l.subjects, m) &&
+			!(l.relation == "on" && isVagueRoom(m)) {
+			to = m
+		}
 		for _, m := range l.subjects {
 			if to == nil && m.to == nil && m.toNoun == "" {
 				m.relation = l.relation
 			}
+		}
+		if word == "it" {
+			r.centre = to
 		}
 		if to != nil {
 			if len(l.subjects) == 0 {
@@ -430,6 +397,9 @@ func (r *reader) readReference(word string) bool {
 	case (word == "which" || word == "that" || word == "who") && r.last != nil && (r.after || word == "which") &&
 		(word != "that" || !r.nounFollows(r.at+1) || r.isVerb(r.wordAt(r.at+1), nil)):
 		if r.last.class == isThing || len(r.group) == 0 || r.verb {
+			if r.comma && !r.verb && slices.Contains(r.group, r.last) {
+				r.main, r.comma = r.group, false // "the tower, which stands on a hill, overlooks the sea"
+			}
 			r.group, r.segment = []*mention{r.last}, 0
 		}
 		r.verb, r.after, r.joined, r.turned = false, false, false, false
@@ -466,8 +436,12 @@ func (r *reader) antecedentOf(word string, subjects []*mention) (found *mention)
 	fits := func(m *mention) bool {
 		return m != nil && !m.left && m.from == r.text && !slices.Contains(subjects, m) && (word == "it") == (m.count == 1)
 	}
-	if len(subjects) > 0 && (subjects[0].own || subjects[0].loose) && fits(subjects[0].to) {
+	if len(subjects) > 0 && (subjects[0].own || subjects[0].loose) && fits(subjects[0].to) &&
+		subjects[0].to.class != isSurface {
 		return subjects[0].to // "a table with a lamp on it"
+	}
+	if word == "it" && fits(r.centre) {
+		return r.centre // "a counter with a scale on it, and behind it a shelf"
 	}
 	if word != "which" && fits(r.opener) && r.opener.class == isThing {
 		return r.opener
@@ -491,7 +465,7 @@ func isVagueRoom(m *mention) bool { return m.name == "room" || m.name == "plain"
 
 // readOf reads "of" behind a noun: the material of a thing, what it holds or shows, or its owner.
 func (r *reader) readOf(word string) bool {
-	if word == "to" && r.after && r.isFunction(r.at+1) && r.nounFollows(r.at+2) {
+	if _, n := r.matchRegion(r.at); word == "to" && n == 0 && r.after && r.isFunction(r.at+1) && r.nounFollows(r.at+2) {
 		r.also, r.after = r.last, false
 		r.at++
 		return true
@@ -684,11 +658,14 @@ func (r *reader) isVerb(word string, list []sense) bool {
 var copulas = []string{"is", "are", "was", "were", "look", "looks", "seem", "seems"}
 
 func (r *reader) readVerb(word string) {
-	if r.main != nil && r.comma && !r.after {
-		r.group, r.segment, r.front, r.main = r.main, 0, nil, nil
-	}
+	r.resumeMain()
 	listed := r.link != nil && r.link.inverse && r.listed
 	r.endLink()
+	if before := r.wordAt(r.at - 1); (before == "and" || before == "but") && isFinite(word) {
+		if m := r.firstOf(r.group); r.verb && !r.turned && m != nil { // "the yard is full of grass and is dotted with trees"
+			r.group, r.segment, r.last, r.front = []*mention{m}, 0, m, nil
+		}
+	}
 	switch {
 	case r.strange && !r.inside && r.after && r.segment == len(r.group):
 		r.group, r.segment, r.turned = nil, 0, false
@@ -710,6 +687,13 @@ func (r *reader) readVerb(word string) {
 		r.front.verb = true
 	}
 	r.at++
+}
+
+// resumeMain goes on with the clause that a relative clause interrupted.
+func (r *reader) resumeMain() {
+	if r.main != nil && r.comma && !r.after {
+		r.group, r.segment, r.front, r.main, r.last, r.verb = r.main, 0, nil, nil, r.main[0], false
+	}
 }
 
 // postures are participles of things that stand by themselves.
@@ -740,6 +724,9 @@ func (r *reader) endFronted(word string) {
 // closeList takes the things behind the last comma out of a list that a verb shows to be complete: "on the table are
 // books, and a lamp hangs above".
 func (r *reader) closeList(listed bool) {
+	if r.object && r.segment > 0 && r.segment < len(r.group) {
+		r.group, r.segment, r.object = slices.Clone(r.group[r.segment:]), 0, false
+	}
 	done := r.verb || r.turned || r.front != nil && r.front.verb && !r.front.inverse
 	if !r.after || r.last == nil || !done || !r.last.loose {
 		return
@@ -825,11 +812,13 @@ func (r *reader) readStranger(word string) {
 	r.after = false
 }
 
-// maxUnknown bounds the words that a reading lists as not understood.
-const maxUnknown = 200
-
-func (r *reader) addUnknown(words string) {
-	if words != "" && !slices.Contains(r.unknown, words) && len(r.unknown) < maxUnknown {
-		r.unknown = append(r.unknown, words)
+// resolveVague gives things of "the area around the pond" the relation of the area: it is only a frame.
+func (r *reader) resolveVague() {
+	for _, m := range r.mentions {
+		if f := m.to; f != nil && f.class == isSetting && isVagueRoom(f) && f.to != nil && f != m && f.to != m &&
+			(m.relation == "in" || m.relation == "on") && slices.Contains([]string{"area", "space", "spot"}, f.head) &&
+			f.relation != "facing" && f.relation != "leading to" {
+			m.relation, m.to, m.toNoun = f.relation, f.to, f.toNoun
+		}
 	}
 }

@@ -46,8 +46,12 @@ func (r *reader) connect(list []sense, n int) bool {
 		s.name = "leading to" // "the door into the cottage"
 	}
 	l := &link{relation: s.name, region: s.region}
+	l.spread = slices.Contains(spreading, meaning.Lemma(r.wordAt(r.at), meaning.Verb))
 	first := r.wordAt(r.at)
-	isVerb := r.after && isFinite(first)
+	if isFinite(first) {
+		r.resumeMain()
+	}
+	isVerb := (r.after || r.comma && len(r.group) > 0 && !r.verb && r.link == nil) && isFinite(first)
 	if r.verb = r.verb || isVerb; isVerb {
 		r.closeList(false)
 	}
@@ -75,7 +79,7 @@ func (r *reader) connect(list []sense, n int) bool {
 			r.front = l
 		}
 		for _, m := range l.subjects {
-			if m.class != isSetting {
+			if m.class != isSetting || isRegional(s.name) && r.verb && r.group[0] == m && !isVagueRoom(m) {
 				owner := m.to
 				m.relate(s.name, nil, s.region)
 				if owner != nil && m.to == nil && isRegional(s.name) && owner.class == isThing &&
@@ -113,6 +117,9 @@ func (r *reader) findRelation(list []sense, n int) (sense, int, bool) {
 	}
 	return s, n, ok
 }
+
+// spreading are verbs of things here and there: on a place they are in it.
+var spreading = []string{"dot", "spot", "pepper", "scatter", "strew", "litter", "stud", "populate", "pock", "riddle"}
 
 // openings are things that lead somewhere.
 var openings = []string{"door", "hidden_door", "arch", "gate", "trapdoor", "portal", "stair", "spiral_stair", "ladder",
@@ -306,6 +313,9 @@ func (r *reader) opensClause(at int, within bool) bool {
 			at = next
 		}
 		word := r.wordAt(at)
+		if word == "a" || word == "an" || r.isNumberAt(at) && !isMark(r.wordAt(at)) {
+			return true // "and next to it a lamp"
+		}
 		if word == "there" || word == "there's" || r.isVerbAhead(at) && !strings.HasSuffix(word, "ing") {
 			return true
 		}
@@ -352,8 +362,9 @@ func (r *reader) readInverse(s sense) {
 		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
 		s.name = "in"
 	}
-	if len(subjects) > 0 && s.name == "on" && subjects[0].class == isSetting &&
-		slices.Contains([]string{"holds", "holding", "carrying", "bearing"}, r.wordAt(r.at)) {
+	if len(subjects) > 0 && s.name == "on" && subjects[0].class == isSetting && (!r.isOpen(subjects[0]) &&
+		slices.Contains(spreading, meaning.Lemma(r.wordAt(r.at), meaning.Verb)) ||
+		slices.Contains([]string{"holds", "holding", "carrying", "bearing"}, r.wordAt(r.at))) {
 		s.name = "in"
 	}
 	if len(subjects) > 0 && r.isBuilding(subjects[0]) {
@@ -422,8 +433,10 @@ func (r *reader) ownRelation(m, owner *mention) string {
 		return "in"
 	case owner.class != isThing:
 		return ""
-	case slices.Contains(holding, owner.name):
+	case slices.Contains(holding, owner.name), slices.Contains(openings, owner.name) && slices.Contains(openings, m.name):
 		return "in"
+	case r.isBuilding(owner) && slices.Contains(openings, m.name):
+		return "on"
 	case r.isBuilding(owner) && small && r.Things[m.name].Stands != onWall:
 		return "in"
 	case r.isBuilding(m):

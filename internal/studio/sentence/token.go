@@ -23,9 +23,10 @@ var tokenForm = regexp.MustCompile(`\p{L}[\p{L}'’]*(?:-\p{L}[\p{L}'’]*)*|[0-
 const maxTokens = 4000
 
 // splitWords returns the words and marks of a text. A compound with a hyphen that the vocabulary
-// lacks becomes several words.
-func (v *vocabulary) splitWords(text string) (out []token) {
-	for _, w := range tokenForm.FindAllString(strings.ToLower(text), maxTokens) {
+// lacks becomes several words. Whole is false if the text has more words than are read.
+func (v *vocabulary) splitWords(text string) (out []token, whole bool) {
+	list := tokenForm.FindAllString(strings.ToLower(text), maxTokens+1)
+	for _, w := range list[:min(len(list), maxTokens)] {
 		w = strings.ReplaceAll(w, "’", "'")
 		t := token{text: w}
 		if base, ok := strings.CutSuffix(w, "'s"); ok && v.senses[w] == nil {
@@ -47,12 +48,17 @@ func (v *vocabulary) splitWords(text string) (out []token) {
 		}
 		out = append(out, t)
 	}
-	return out
+	return out, len(list) <= maxTokens
 }
 
 // isCompound reports whether two nouns are written as one elsewhere: "scare crow".
 func (v *vocabulary) isCompound(first, second string) bool {
 	joined := first + second
+	for _, word := range []string{first, second} {
+		if list, _ := v.findSenses(word); hasSense(list, isPlain, isRelation) && (word == second || isWordAs(word, meaning.Verb)) {
+			return false // "the hall stands", "shields hang over"
+		}
+	}
 	if len(first) < 3 || len(second) < 4 || isMark(first) {
 		return false
 	}
