@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,8 +19,14 @@ func (r *reader) accountWords(out *Reading) {
 		}
 	}
 	for _, p := range out.Phrases {
-		add(p.Words)
-		add(p.Assumed)
+		if p.own {
+			add(p.Words)
+		}
+		for i, quoted := range strings.Split(p.Assumed, `"`) {
+			if i%2 == 1 {
+				add(quoted)
+			}
+		}
 	}
 	for text, tokens := range r.texts {
 		unknown := &out.Unknown
@@ -29,7 +36,7 @@ func (r *reader) accountWords(out *Reading) {
 		for _, words := range *unknown {
 			add(words)
 		}
-		r.tokens = tokens
+		r.tokens, r.spent = tokens, r.joints[text]
 		var idle []string
 		for i, t := range tokens {
 			switch {
@@ -40,7 +47,7 @@ func (r *reader) accountWords(out *Reading) {
 			case r.isIdle(t.text):
 				idle = append(idle, t.text)
 			default:
-				*unknown = appendWords(*unknown, t.text)
+				*unknown = appendWords(*unknown, cmp.Or(t.written, t.text))
 			}
 			said[t.text] = true
 		}
@@ -54,13 +61,17 @@ func (r *reader) accountWords(out *Reading) {
 // grammar are the classes of words that only join others.
 var grammar = []class{isRelation, isInverse, isWithin, isElsewhere, isWithout, isMade, isPlain, isVague, isNumber}
 
-// isContent reports whether a word has a meaning of its own at its position.
+// isContent reports whether a word has a meaning of its own at its position: it is no word of grammar, or it is one
+// that may be a noun and that the reader did not use to join others.
 func (r *reader) isContent(at int) bool {
 	word := r.wordAt(at)
 	list, _ := r.findSenses(word)
+	before, _ := r.findSenses(r.wordAt(at - 1))
 	switch {
-	case meaning.IsFunctionWord(word), units[word] > 0, slices.Contains(paces, word),
-		hasSense(list, grammar...) && !r.isNamed(at, list):
+	case meaning.IsFunctionWord(word), slices.Contains(empty, word),
+		(units[word] > 0 || slices.Contains(paces, word)) && hasSense(before, isNumber, isVague):
+		return false
+	case hasSense(list, grammar...) && !r.isNamed(at, list):
 		return false
 	}
 	for from := max(at-r.longest, 0); from <= at; from++ {
@@ -75,19 +86,20 @@ func (r *reader) isContent(at int) bool {
 	return true
 }
 
-// isNamed reports whether the word before shows that a word which else joins others is a noun: "the time", "old
-// stands".
+// empty are nouns that name nothing.
+var empty = []string{"thing", "things", "something", "anything", "nothing", "everything", "kind", "kinds", "sort", "sorts",
+	"type", "types", "way", "ways", "lot", "lots", "bit", "bits", "couple", "need"}
+
+// isNamed reports whether a word that else joins others can only be a noun at its position: behind an article, or as
+// no other part of speech.
 func (r *reader) isNamed(at int, list []sense) bool {
-	word, before := r.wordAt(at), r.wordAt(at-1)
-	if at == 0 || r.nounFollows(at+1) || !hasNoun(list) && !isWordAs(word, meaning.Noun) {
+	word := r.wordAt(at)
+	if hasSense(list, isNumber, isVague) || r.nounFollows(at+1) || !hasNoun(list) && !isWordAs(word, meaning.Noun) {
 		return false
 	}
-	if slices.Contains([]string{"a", "an", "the", "its", "their"}, before) {
-		return hasNoun(list) || !isWordAs(word, meaning.Adjective) && !isWordAs(word, meaning.Adverb)
-	}
-	opens, _, _ := r.match(at - 1)
-	return !hasNoun(opens) && (hasSense(opens, isMaterial, isSize, isNumber) || opens == nil &&
-		isWordAs(before, meaning.Adjective) && !isWordAs(before, meaning.Noun)) && !hasSense(list, isRelation, isNumber, isVague)
+	article := slices.Contains([]string{"a", "an", "the", "its", "their"}, r.wordAt(at-1))
+	return article && hasNoun(list) || !isWordAs(word, meaning.Adjective) && !isWordAs(word, meaning.Adverb) &&
+		(article || !r.spent[at])
 }
 
 // isIdle reports whether a word is a verb or an adverb, and no noun or adjective.

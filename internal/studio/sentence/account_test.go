@@ -27,7 +27,7 @@ func contentWords(v *vocabulary, text string) []string {
 	for region := range regions {
 		joins[region], joins[region+"s"] = true, true
 	}
-	for _, word := range slices.Concat(qualifiers, quantifiers) {
+	for _, word := range slices.Concat(qualifiers, quantifiers, empty) {
 		joins[word] = true
 	}
 	return slices.DeleteFunc(strings.FieldsFunc(strings.ToLower(text), isBreak), func(w string) bool {

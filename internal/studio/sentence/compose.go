@@ -322,7 +322,7 @@ func (c *composer) isOutdoors() bool {
 }
 
 func (c *composer) meansRoom(m *mention) bool {
-	return m.class == isSurface && m.name != "roof" && m.head != "ground" ||
+	return m.class == isSurface && m.owner == nil && m.name != "roof" && m.head != "ground" ||
 		m.class == isThing && slices.Contains(c.Household, m.name)
 }
 
@@ -666,7 +666,7 @@ func boundsOf(p *spec.Part, key string) (low, high [3]float64, err error) {
 func (c *composer) emitAll(things []*mention) {
 	c.addPlace()
 	for _, m := range c.mentions {
-		p := Phrase{Words: m.words, Became: c.describeMention(m), Assumed: strings.Join(m.assumed, "; ")}
+		p := Phrase{Words: m.words, Became: c.describeMention(m), Assumed: strings.Join(m.assumed, "; "), own: !m.implied}
 		switch {
 		case m.left && m.count == 0 && m.class == isThing:
 			p.Became = "left out, as the words say"

@@ -67,6 +67,7 @@ func (c *composer) addMarkers() {
 			c.scene.Markers[c.markerName(one.noun)] = spec.Marker{Kind: "point", At: at, Note: one.words}
 		}
 		c.out.Phrases = append(c.out.Phrases, Phrase{Words: one.words, Became: fmt.Sprintf("%d markers for a game", marked),
+			own:     true,
 			Assumed: fmt.Sprintf("a scene has no bodies of people and animals; %q are markers", one.words)})
 	}
 }

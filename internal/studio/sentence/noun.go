@@ -139,6 +139,11 @@ func (r *reader) readPhrase() bool {
 		r.readVerb(p.words)
 		return true
 	}
+	if behind, _, _ := r.match(next); p.shown != "" && p.isBare() && !p.plural && r.wordAt(r.at-1) == "and" &&
+		isWordAs(p.words, meaning.Verb) && hasSense(behind, isRelation) && len(r.group) > 0 {
+		r.readVerb(p.words) // "vines climb the walls and wrap around the columns"
+		return true
+	}
 	r.at = next
 	for _, word := range p.strange {
 		r.addUnknown(word)

@@ -153,6 +153,25 @@ func (r *reader) flows(m *mention) bool {
 			"roof_stack"}, m.name)
 }
 
+// hangs are verbs of things that hang: "a lamp dangles down from the beam".
+var hangs = []string{"hang", "dangle", "swing", "descend", "drop", "droop", "suspend", "sag", "drape", "string"}
+
+// matchHang returns the number of words from "hangs" to "from".
+func (r *reader) matchHang(at int) int {
+	if !slices.Contains(hangs, meaning.Lemma(r.wordAt(at), meaning.Verb)) {
+		return 0
+	}
+	for next := at + 1; next < at+4; next++ {
+		switch word := r.wordAt(next); {
+		case word == "from":
+			return next + 1 - at
+		case word == "" || isMark(word) || !isWordAs(word, meaning.Adverb):
+			return 0
+		}
+	}
+	return 0
+}
+
 // matchLead returns the number of words from "leads" to "to".
 func (r *reader) matchLead(at int) int {
 	lemma := meaning.Lemma(r.wordAt(at), meaning.Verb)
@@ -164,7 +183,7 @@ func (r *reader) matchLead(at int) int {
 		if word == "to" || word == "into" || word == "onto" || word == "toward" || word == "towards" {
 			return next + 1 - at
 		}
-		if isMark(word) || word == "" || word == "and" || slices.Contains(pronouns, word) {
+		if isMark(word) || word == "" || word == "and" || word == "from" || slices.Contains(pronouns, word) {
 			return 0
 		}
 	}

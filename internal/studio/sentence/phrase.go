@@ -264,6 +264,10 @@ func (b *phraseReader) takePlain(word string) bool {
 	switch {
 	case len(b.nouns) > 0:
 		return false
+	case !b.begun && b.wordAt(b.at+1) == "of" && slices.Contains([]string{"all", "both", "each", "most", "some"}, word) &&
+		slices.Contains(determiners, b.wordAt(b.at+2)):
+		b.at += 2
+		return true
 	case slices.Contains(quantifiers, word) && b.nounFollows(b.at+1):
 		if word != "of" {
 			b.take(1)
@@ -432,7 +436,7 @@ func (b *phraseReader) isVerbHere(word string, list []sense, plural bool) bool {
 		return true
 	case isParticiple(word):
 		return !hasNoun(list)
-	case b.nouns[len(b.nouns)-1].plural && !plural && !b.nounFollows(next):
+	case b.nouns[len(b.nouns)-1].plural && !plural && (!b.nounFollows(next) || hasSense(list, isPlain)):
 		return true
 	case hasNoun(list):
 		return false

@@ -29,6 +29,8 @@ type Phrase struct {
 	Count    int    `json:"count,omitzero"`
 	Material string `json:"material,omitzero"`
 	Relation string `json:"relation,omitzero" jsonschema:"Such as beside altar."`
+
+	own bool // its words are those of the text
 }
 
 // mention is a thing, a setting or a surface that the words name.
@@ -96,6 +98,10 @@ func fitRelation(relation string, m, to *mention) string {
 		return "at the end of"
 	case relation == "at the foot of":
 		return "beside"
+	case relation == about && (to == nil || to.class != isThing):
+		return "in"
+	case relation == about:
+		return "around"
 	case relation == onSide:
 		if slices.Contains([]string{onWall, isFlat, onTable}, m.stands) {
 			return "on"
@@ -115,6 +121,9 @@ func fitRelation(relation string, m, to *mention) string {
 	}
 	return relation
 }
+
+// about is the relation of things that are strewn about: in a place, around a thing.
+const about = "about"
 
 // open are places on which things are.
 var open = []string{"island", "hillside", "cliffs", "beach", "quay"}
@@ -158,6 +167,8 @@ type reader struct {
 	inner     bool // the words say that the place is below the ground or inside
 	text      int  // index of the present text
 	texts     [fromWords + 1][]token
+	joints    [fromWords + 1]map[int]bool
+	spent     map[int]bool // positions of words of the present text that joined others
 
 	tokens []token
 	at     int
@@ -183,6 +194,7 @@ type clause struct {
 	whole   *mention   // the thing before "of", if the last noun phrase is a part of what it names
 	fronted bool       // it begins with "surrounded by" and its like
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
+	leads   bool       // the verb is that of a way: "a path runs from the gate to the well"
 	centre  *mention   // the thing that "it" meant last
 	object  bool       // the group is what a verb is done to: "a bridge crosses the stream"
 	after   bool       // nothing stands behind the last noun phrase
@@ -224,6 +236,8 @@ type link struct {
 func (r *reader) readText(text string, index int) {
 	tokens, whole := r.splitWords(text)
 	r.text, r.tokens, r.texts[index], r.topic = index, tokens, tokens, nil
+	r.spent = map[int]bool{}
+	r.joints[index] = r.spent
 	if !whole {
 		r.addUnknown(fmt.Sprintf("the words after the first %d", maxTokens))
 	}
@@ -232,6 +246,13 @@ func (r *reader) readText(text string, index int) {
 		r.readNext()
 	}
 	r.endSentence()
+}
+
+// spend notes that the next n words join others.
+func (r *reader) spend(n int) {
+	for i := range n {
+		r.spent[r.at+i] = true
+	}
 }
 
 func (r *reader) endSentence() {
@@ -489,7 +510,7 @@ func (r *reader) readOf(word string) bool {
 	case r.last == nil:
 	case slices.Contains(pictured, r.last.name):
 		r.away, r.once = true, true
-	case slices.Contains(holding, r.last.name) || slices.Contains(bearing, r.last.name):
+	case slices.Contains(holding, r.last.name) || slices.Contains(bearing, r.last.name), r.isGrown(r.last, r.at+1):
 		outer := r.link
 		if outer != nil && outer.held {
 			outer = outer.outer
@@ -508,6 +529,12 @@ func (r *reader) readOf(word string) bool {
 	r.after = false
 	r.at++
 	return true
+}
+
+// isGrown reports whether plants behind "of" grow at a place: "a field of wheat".
+func (r *reader) isGrown(m *mention, at int) bool {
+	p, _, ok := r.parsePhrase(at)
+	return ok && m.class == isSetting && p.class == isThing && p.known && !p.definite && r.Things[p.name].Stands == asPlant
 }
 
 func (r *reader) isMaterialAt(at int) bool {
@@ -574,6 +601,8 @@ func (r *reader) readConnection(list []sense, n int) bool {
 		r.link, r.front = nil, &link{relation: "hanging from", to: r.last, toNoun: r.last.noun}
 		r.group, r.segment, r.verb, r.turned, r.after, r.joined = nil, 0, false, false, false, false
 		next++
+	case word == "from" && n == 1 && !r.after && (r.verb || r.copula || len(r.mentions) == r.began):
+		r.readSource()
 	case hasSense(list, isElsewhere):
 		r.endLink()
 		r.away, r.once = true, true
@@ -591,11 +620,25 @@ func (r *reader) readConnection(list []sense, n int) bool {
 		}
 	case word == "each":
 		r.each = true
+	case word == "all" && r.comma && r.link != nil && r.link.inverse && r.isParticipleAhead(next):
+		r.readWholeList()
 	default:
 		return r.connect(list, n)
 	}
 	r.at = max(next, r.at+1)
 	return true
+}
+
+// readSource reads "from" behind a verb or at the start of a sentence: "water drips from the ceiling", "from the beam
+// hangs a lamp". Its noun is in the scene.
+func (r *reader) readSource() {
+	r.endLink()
+	if len(r.mentions) > r.began {
+		return
+	}
+	if _, next, ok := r.parsePhrase(r.at + 1); ok && slices.Contains(hangs, meaning.Lemma(r.wordAt(next), meaning.Verb)) {
+		r.link = &link{relation: "hanging from"}
+	}
 }
 
 func (r *reader) readJoiner(word string) {
@@ -615,6 +658,28 @@ func (r *reader) readJoiner(word string) {
 	}
 	if r.once {
 		r.away, r.once = false, false
+	}
+}
+
+// isParticipleAhead reports whether a participle stands at a position, maybe behind an adverb.
+func (r *reader) isParticipleAhead(at int) bool {
+	if isWordAs(r.wordAt(at), meaning.Adverb) && !isParticiple(r.wordAt(at)) {
+		at++
+	}
+	return isParticiple(r.wordAt(at))
+}
+
+// readWholeList makes the list behind a verb the subject: "stocked with swords and spears, all arranged on racks".
+func (r *reader) readWholeList() {
+	var list []*mention
+	for _, m := range r.mentions[r.began:] {
+		if m.to == r.link.to && m.loose && m.to != nil {
+			list = append(list, m)
+		}
+	}
+	if len(list) > 0 {
+		r.link, r.front, r.group, r.segment = nil, nil, list, 0
+		r.verb, r.copula, r.reduced, r.last = false, false, nil, list[len(list)-1]
 	}
 }
 
@@ -683,6 +748,9 @@ func (r *reader) readVerb(word string) {
 	r.strange, r.inside = r.strange && !r.inside && r.after, false
 	r.copula = r.copula || slices.Contains(copulas, word)
 	r.verb, r.after, r.joined = true, false, false
+	r.spent[r.at] = true
+	lemma := meaning.Lemma(word, meaning.Verb)
+	r.leads = slices.Contains(leading, lemma) || slices.Contains(flowing, lemma)
 	if r.front != nil {
 		r.front.verb = true
 	}

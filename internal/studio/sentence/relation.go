@@ -22,11 +22,12 @@ func (r *reader) connect(list []sense, n int) bool {
 		}
 		n = 1
 	}
+	r.spend(n)
 	before := r.wordAt(r.at - 1)
 	if isWordAs(before, meaning.Adverb) {
 		before = r.wordAt(r.at - 2)
 	}
-	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(before) && r.verb {
+	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(before) && !strings.HasSuffix(before, "ing") && r.verb {
 		if s = (sense{class: isInverse, name: "by"}); !slices.Contains(building, before) {
 			s.name = "on" // "shuttered by planks"
 		}
@@ -35,6 +36,7 @@ func (r *reader) connect(list []sense, n int) bool {
 	if s.class == isRelation && r.readTime(next) {
 		return true
 	}
+	listed := r.link != nil && r.link.inverse && r.listed
 	r.endLink()
 	r.none, r.copula = false, false
 	if s.class == isInverse {
@@ -51,12 +53,15 @@ func (r *reader) connect(list []sense, n int) bool {
 	if isFinite(first) {
 		r.resumeMain()
 	}
-	isVerb := (r.after || r.comma && len(r.group) > 0 && !r.verb && r.link == nil) && isFinite(first)
+	isVerb := (r.after || r.comma && len(r.group) > 0) && isFinite(first)
 	if r.verb = r.verb || isVerb; isVerb {
-		r.closeList(false)
+		r.closeList(listed)
+	}
+	if s.name == "leading to" && r.leads && r.wordAt(r.at) != first {
+		r.leads = false
 	}
 	within := s.class == isWithin || !r.landmarkFollows(next)
-	l.lost = (r.after || isVerb) && r.strange && !r.inside
+	l.lost = (r.after || isVerb) && r.strange && (!r.inside || r.after && !isVerb)
 	if isVerb && len(r.group) > 0 && !r.turned && !l.lost {
 		r.last = r.group[len(r.group)-1] // not the landmark before the verb
 		for _, m := range r.group {
@@ -108,6 +113,13 @@ func (r *reader) findRelation(list []sense, n int) (sense, int, bool) {
 	}
 	if with, k := r.matchWith(r.at); k > n {
 		return with, k, true
+	}
+	if k := r.matchHang(r.at); k > n {
+		return sense{class: isRelation, name: "hanging from"}, k, true
+	}
+	if word := r.wordAt(r.at); r.leads && r.subject != nil && (word == "to" || word == "into" || word == "toward" ||
+		word == "towards") && r.isFunction(r.at+1) {
+		return sense{class: isRelation, name: "leading to"}, 1, true
 	}
 	if k := r.matchLead(r.at); k > n {
 		return sense{class: isRelation, name: "leading to"}, k, true
@@ -233,14 +245,17 @@ func (r *reader) subjects(next int, within bool) []*mention {
 	case r.after && r.last != nil && r.last.held && r.last.to.isFree():
 		return r.joinedWith(r.last.to)
 	case r.after && r.last != nil && r.last.class != isThing && r.placedAt(r.last) != nil:
-		return []*mention{r.placedAt(r.last)}
+		return r.joinedWith(r.placedAt(r.last))
 	case r.after && !within && closest && r.last.loose && slices.Contains(r.group, r.last.to) &&
-		r.last.to.class == isThing && r.last.to.isFree() && !r.isBuilding(r.last.to):
+		r.last.to.class == isThing && r.last.to.isFree() && r.last.to.stands != asHouse:
 		return []*mention{r.last.to}
 	case r.after && closest && within && r.last.exact:
 		return []*mention{r.last}
 	case r.after && closest:
 		return r.joinedWith(r.last)
+	case len(group) > 0 && r.comma && r.last != nil && r.last.class == isThing && r.last.isFree() &&
+		!slices.ContainsFunc(group, func(m *mention) bool { return m.class != isSurface }):
+		return []*mention{r.last} // "the floor is covered by a rug, in front of a fire"
 	case len(group) > 0:
 		return group
 	case closest:
