@@ -91,15 +91,14 @@ func TestFailover(t *testing.T) {
 	s.mu.Lock()
 	refusals := slices.Clone(s.refusals)
 	s.mu.Unlock()
-	t.Logf("%d writes acknowledged, %d of them repeated, and %d steps of a game, on timeline %s", s.ackedCount(),
-		s.repeated.Load(), steps, line)
 	for _, e := range []event{killPrimary, restartPrimary, pausePrimary, cutPrimary, killEtcd} {
 		if p := pauses[e.name]; len(p) > 0 {
 			t.Logf("%s, %d times: no write was acknowledged for %s (median), %s (longest)", e.name, len(p), median(p),
 				slices.Max(p).Round(10*time.Millisecond))
 		}
 	}
-	t.Logf("%d calls were refused at first, for %s (median), %s (longest)", len(refusals), median(refusals),
+	t.Logf("%d writes acknowledged, %d of them repeated, %d steps of a game, timeline %s; %d calls refused at first, "+
+		"for %s (median), %s (longest)", s.ackedCount(), s.repeated.Load(), steps, line, len(refusals), median(refusals),
 		slices.Max(append(refusals, 0)).Round(10*time.Millisecond))
 }
 
