@@ -30,8 +30,8 @@ func (s *Server) Empty() string {
 	return s.c.lendDatabase(s.t, "template0")
 }
 
-// Socket returns the path of the socket that the server listens on.
-func (s *Server) Socket() string { return s.c.dir + "/.s.PGSQL.5432" }
+// Pid returns the process id of the server, whose other processes are its children.
+func (s *Server) Pid() int { return s.c.cmd.Process.Pid }
 
 // Kill ends the server with kill -9, as a crash does. Its helper processes end when they notice.
 func (s *Server) Kill() { s.endServer(syscall.SIGKILL) }

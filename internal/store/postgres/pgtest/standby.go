@@ -19,6 +19,17 @@ import (
 // Standby starts a standby of the server, to which the server replicates synchronously.
 func (s *Server) Standby() *Server {
 	s.t.Helper()
+	b := s.Clone(func(data string) {
+		s.Run("pg_basebackup", "-h", s.c.dir, "-U", "postgres", "-D", data, "-R", "-c", "fast", "--no-sync")
+	})
+	s.Exec("ALTER SYSTEM SET synchronous_standby_names = '*'")
+	s.Exec("SELECT pg_reload_conf()")
+	return b
+}
+
+// Clone starts a server on a folder of data that fill creates.
+func (s *Server) Clone(fill func(data string)) *Server {
+	s.t.Helper()
 	dir, err := os.MkdirTemp("", "pgtest")
 	if err != nil {
 		s.t.Fatal(err)
@@ -28,19 +39,28 @@ func (s *Server) Standby() *Server {
 	if b.c.runAs, err = serverOwner(dir); err != nil {
 		s.t.Fatal(err)
 	}
-	backup := exec.Command(filepath.Join(s.c.bin, "pg_basebackup"), "-h", s.c.dir, "-U", "postgres", "-D", b.c.dataDir(),
-		"-R", "-c", "fast", "--no-sync")
-	backup.SysProcAttr, backup.Dir = &syscall.SysProcAttr{Credential: s.c.runAs}, dir
-	if out, err := backup.CombinedOutput(); err != nil {
-		s.t.Fatalf("pg_basebackup: %v\n%s", err, out)
-	}
+	fill(b.c.dataDir())
 	if err := b.c.launchServer(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.Exec("ALTER SYSTEM SET synchronous_standby_names = '*'")
-	s.Exec("SELECT pg_reload_conf()")
 	return b
 }
+
+// Run runs a program of PostgreSQL or of the path as the server's user.
+func (s *Server) Run(name string, args ...string) {
+	s.t.Helper()
+	if path := filepath.Join(s.c.bin, name); exists(path) {
+		name = path
+	}
+	cmd := exec.Command(name, args...)
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.c.runAs}, s.c.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// Dir returns the folder of the server's socket, and of its data, data. The server's user may write to it.
+func (s *Server) Dir() string { return s.c.dir }
 
 // Promote makes a standby the primary.
 func (s *Server) Promote() {
@@ -103,7 +123,7 @@ func (s *Server) Resume() { s.signalAll(syscall.SIGCONT) }
 
 func (s *Server) signalAll(sig syscall.Signal) {
 	s.t.Helper()
-	server := s.c.cmd.Process.Pid
+	server := s.Pid()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
 	if err != nil {
 		s.t.Fatal(err)
