@@ -61,35 +61,19 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	}
 }
 
-// newDoubt returns the claims of a text that its readers' canon does not settle and the sentences about that canon of
-// which no claim was read, with the part of that canon that they are about. It returns nil if that part has too little
-// in common with all of them to deny one.
+// newDoubt returns the sentences of a text that its readers' canon may deny although no rule does, with the part of that
+// canon that they are about. It returns nil if there are none.
 func newDoubt(field, text string, w *claim.World, verdicts []claim.Verdict) *proposal.Doubt {
-	var unsure []string
-	for _, v := range verdicts {
-		if v.Truth == claim.Unsure && v.Predicate != claim.Speaks && !slices.Contains(unsure, v.Text) {
-			unsure = append(unsure, v.Text)
-		}
-	}
-	unread := claim.Unread(text, w, verdicts)
-	told := claim.Told(strings.Join(slices.Concat(unsure, unread), " "), w)
-	if !claim.HaveInCommon(unsure, told, unsureInCommon) && !claim.HaveInCommon(unread, told, unreadInCommon) {
+	sentences, told := claim.Doubtful(text, w, verdicts)
+	if len(sentences) == 0 {
 		return nil
 	}
-	d := &proposal.Doubt{Field: field, Said: text, By: nameOf(w, w.Speaker), At: nameOf(w, w.Place),
-		Claims: slices.Concat(unsure, unread)}
+	d := &proposal.Doubt{Field: field, Said: text, By: nameOf(w, w.Speaker), At: nameOf(w, w.Place), Claims: sentences}
 	for _, line := range told {
 		d.Canon = append(d.Canon, markup.Clip(markup.OneLine(line), maxTold))
 	}
 	return d
 }
-
-// The least number of words that a sentence of a doubt has in common with a line of the canon. Of the judged texts, the
-// canon denied every third with as many, and every twentieth with fewer.
-const (
-	unsureInCommon = 2
-	unreadInCommon = 1
-)
 
 // nameOf returns the name of an entity, or "" for none.
 func nameOf(w *claim.World, e int) string {
