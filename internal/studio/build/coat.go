@@ -145,15 +145,44 @@ func (t *tile) at(u, v float64) [3]float64 {
 	return [3]float64{float64(p[i]), float64(p[i+1]), float64(p[i+2])}
 }
 
-// mask holds the shares of the coats, and broad noise, at points of a grid in texture coordinates.
+// mixedAt returns the colour at a point in metres, sampled twice, turned and in two sizes, so that the tiles are not seen
+// to recur.
+func (t *tile) mixedAt(x, y, mix float64) [3]float64 {
+	const tilesPerMetre = 1 / scene.TileMetres
+	c := t.at(x*tilesPerMetre, y*tilesPerMetre)
+	blend(&c, t.at((x*0.8-y*0.6)*tilesPerMetre*0.43, (x*0.6+y*0.8)*tilesPerMetre*0.43), mix)
+	return c
+}
+
+// blend moves a colour a share of the way to another.
+func blend(c *[3]float64, to [3]float64, share float64) {
+	for i := range c {
+		c[i] += (to[i] - c[i]) * share
+	}
+}
+
+// mask holds the shares of the coats, the height and broad noise at points of a grid in texture coordinates.
 type mask struct {
 	n      int
-	shares [][]float32 // by coat; then the light, and the mix of the two sizes of tiles
+	shares [][]float32 // by coat; then by the constants below
 }
+
+// What a mask holds after its coats.
+const (
+	maskLight  = iota // of broad noise
+	maskMix           // of the two sizes of tiles
+	maskHeight        // in metres
+	maskSideX         // how much the land faces along X, 0 to 1
+	maskSideY         // and along Y
+	maskExtras
+)
+
+// minSide is the share of a side below which land is painted from above alone.
+const minSide = 0.02
 
 func (l *landPainter) newMask() *mask {
 	m := &mask{n: min(l.pixels/4, 448)}
-	for range len(l.coats) + 2 {
+	for range len(l.coats) + maskExtras {
 		m.shares = append(m.shares, make([]float32, m.n*m.n))
 	}
 	eachRow(m.n, func(j int) {
@@ -164,8 +193,13 @@ func (l *landPainter) newMask() *mask {
 			for k := range l.coats {
 				m.shares[k][j*m.n+i] = float32(l.coats[k].share(x, y, h, slope))
 			}
-			m.shares[len(l.coats)][j*m.n+i] = float32(0.8 + 0.26*l.noiseAt(y, x, 170))
-			m.shares[len(l.coats)+1][j*m.n+i] = float32(smoothRamp(l.noiseAt(y, x, 61)*3 - 1))
+			sideX, sideY := facing(l.height, x, y)
+			for k, extra := range [maskExtras]float64{
+				maskLight: 0.8 + 0.26*l.noiseAt(y+h, x-h, 170), maskMix: smoothRamp(l.noiseAt(y+h, x-h, 61)*3 - 1),
+				maskHeight: h, maskSideX: sideX, maskSideY: sideY,
+			} {
+				m.shares[len(l.coats)+k][j*m.n+i] = float32(extra)
+			}
 		}
 	})
 	return m
@@ -197,15 +231,15 @@ func (l *landPainter) paint(p Painter) ([]byte, error) {
 		y := l.spans[1].toMetres(v)
 		at := func(column int) landPoint {
 			u := (float64(column) + 0.5) / float64(l.pixels)
-			return landPoint{u: u, v: v, x: l.spans[0].toMetres(u), y: y}
+			return landPoint{u: u, v: v, x: l.spans[0].toMetres(u), y: y, z: shares.at(len(tiles)+maskHeight, u, v)}
 		}
 		// Noise is dear: odd columns get the mean of their neighbours.
 		next := at(0)
-		next.fine = l.noiseAt(next.x, y, 19)
+		next.fine = l.fineNoise(next)
 		for column := 0; column < l.pixels; column += 2 {
 			even, odd := next, at(column+1)
 			next = at(column + 2)
-			next.fine = l.noiseAt(next.x, y, 19)
+			next.fine = l.fineNoise(next)
 			odd.fine = (even.fine + next.fine) / 2
 			to := out.Pix[4*(row*l.pixels+column):]
 			l.paintPixel(to, tiles, shares, even)
@@ -237,15 +271,23 @@ func (l *landPainter) noiseAt(x, y, period float64) float64 {
 }
 
 // landPoint is a point of the land, in texture coordinates and in metres, with the fine noise there.
-type landPoint struct{ u, v, x, y, fine float64 }
+type landPoint struct{ u, v, x, y, z, fine float64 }
 
-// paintPixel blends the coats at a point. Each is sampled twice, turned and in two sizes, so that its
-// tiles are not seen to recur.
+// fineNoise returns noise that does not draw out on steep land.
+func (l *landPainter) fineNoise(s landPoint) float64 { return l.noiseAt(s.x+s.z, s.y-s.z, 19) }
+
+// facing returns how much the land at a point faces along X and along Y, 0 to 1. The rest faces up.
+func facing(height func(x, y float64) float64, x, y float64) (sideX, sideY float64) {
+	dx, dy := gradientAt(height, x, y)
+	dx, dy = dx*dx*dx*dx, dy*dy*dy*dy
+	return dx / (1 + dx + dy), dy / (1 + dx + dy)
+}
+
+// paintPixel blends the coats at a point. Each is sampled from above, and on steep land from the sides, so that its tiles
+// do not draw out there.
 func (l *landPainter) paintPixel(to []byte, tiles []tile, shares *mask, s landPoint) {
-	const tilesPerMetre = 1 / scene.TileMetres
-	mix := shares.at(len(tiles)+1, s.u, s.v)
-	tu, tv := s.x*tilesPerMetre, s.y*tilesPerMetre
-	ru, rv := (s.x*0.8-s.y*0.6)*tilesPerMetre*0.43, (s.x*0.6+s.y*0.8)*tilesPerMetre*0.43
+	mix := shares.at(len(tiles)+maskMix, s.u, s.v)
+	sideX, sideY := shares.at(len(tiles)+maskSideX, s.u, s.v), shares.at(len(tiles)+maskSideY, s.u, s.v)
 	var c [3]float64
 	for k := range tiles {
 		own := shares.at(k, s.u, s.v)
@@ -256,14 +298,17 @@ func (l *landPainter) paintPixel(to []byte, tiles []tile, shares *mask, s landPo
 				continue
 			}
 		}
-		a, b := tiles[k].at(tu, tv), tiles[k].at(ru, rv)
-		for i := range c {
-			own := a[i] + (b[i]-a[i])*mix
-			own += (tiles[k].plain[i] - own) * 0.25
-			c[i] += (own - c[i]) * share
+		tint := tiles[k].mixedAt(s.x, s.y, mix)
+		if sideX > minSide {
+			blend(&tint, tiles[k].mixedAt(s.y, s.z, mix), sideX/(1-sideY))
 		}
+		if sideY > minSide {
+			blend(&tint, tiles[k].mixedAt(s.x, s.z, mix), sideY)
+		}
+		blend(&tint, tiles[k].plain, 0.25)
+		blend(&c, tint, share)
 	}
-	light := shares.at(len(tiles), s.u, s.v) + 0.14*s.fine
+	light := shares.at(len(tiles)+maskLight, s.u, s.v) + 0.14*s.fine
 	pale := 0.0
 	if l.pale > 0 {
 		pale = 0.75 * (1 - math.Exp2(-math.Hypot(s.x, s.y)/l.pale))

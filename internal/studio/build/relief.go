@@ -193,9 +193,14 @@ func (v *river) makeRiver() *scene.Mesh {
 	return m
 }
 
-// slopeAt returns the slope of a surface in degrees, from its heights half a metre around.
-func slopeAt(height func(x, y float64) float64, x, y float64) float64 {
+// gradientAt returns how much a surface rises along X and along Y, from its heights half a metre around.
+func gradientAt(height func(x, y float64) float64, x, y float64) (dx, dy float64) {
 	const e = 0.6
-	dx, dy := height(x+e, y)-height(x-e, y), height(x, y+e)-height(x, y-e)
-	return math.Atan(math.Hypot(dx, dy)/(2*e)) * 180 / math.Pi
+	return (height(x+e, y) - height(x-e, y)) / (2 * e), (height(x, y+e) - height(x, y-e)) / (2 * e)
+}
+
+// slopeAt returns the slope of a surface in degrees.
+func slopeAt(height func(x, y float64) float64, x, y float64) float64 {
+	dx, dy := gradientAt(height, x, y)
+	return math.Atan(math.Hypot(dx, dy)) * 180 / math.Pi
 }
