@@ -42,6 +42,7 @@ type deps struct {
 	logger   *slog.Logger
 	fetcher  *fetcher
 	forms    *formCache
+	sizes    *sizeCache
 }
 
 // New returns the surface.
@@ -53,9 +54,13 @@ func New(c Config) (op.Surface, error) {
 	if err != nil {
 		return op.Surface{}, err
 	}
+	sizes, err := newSizeCache()
+	if err != nil {
+		return op.Surface{}, err
+	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
 		logger: cmp.Or(c.Logger, slog.Default()), fetcher: &fetcher{c.Fetch, c.Outbound}, forms: forms,
-		instance: c.Instance}
+		instance: c.Instance, sizes: sizes}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

@@ -2,14 +2,17 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 )
 
 const gif = "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x00;"
@@ -67,5 +70,77 @@ func TestFilesThatAreRefused(t *testing.T) {
 	s.As("gm").Call("get_card", `{"name": "~`+s.idOf("Vault")+`"}`)
 	if o, _ := s.ops.Find("upload_attachment"); o.BodyLimit != 25<<20 {
 		t.Errorf("limit %d", o.BodyLimit)
+	}
+}
+
+// bodyCounter counts the contents that are read from a store.
+type bodyCounter struct {
+	canon.Store
+	read *int
+}
+
+func (b bodyCounter) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return b.Store.Read(ctx, func(r canon.Reader) error { return f(countedReader{r, b.read}) })
+}
+
+type countedReader struct {
+	canon.Reader
+	read *int
+}
+
+func (r countedReader) Body(ctx context.Context, w access.WorldID, h canon.Hash) ([]byte, bool, error) {
+	*r.read++
+	return r.Reader.Body(ctx, w, h)
+}
+
+// serveFrom serves a store with a surface that has measured nothing yet.
+func (d *desk) serveFrom(store canon.Store) {
+	d.t.Helper()
+	c := canon.New(canon.Config{Store: store, Now: func() time.Time { return d.now }})
+	surface, err := New(Config{Canon: c, Jobs: d.jobs, Backup: d.disk, Data: d.data})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if d.ops, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface},
+		Worlds: optest.SoleWorld(d.world)}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// TestAPictureIsMeasuredOnce asks for the size of pictures that were uploaded, and of one that the process has not
+// seen, and counts how often their bytes are read.
+func TestAPictureIsMeasuredOnce(t *testing.T) {
+	s := newDesk(t)
+	read := 0
+	counted := bodyCounter{s.store, &read}
+	s.serveFrom(counted)
+	s.Do("user", "upload_attachment", `{"name": "Chart", "data": "`+file(gif)+`"}`).Want("width", 1).Want("height", 1)
+	read = 0
+	s.As("user").Call("get_file_url", `{"name": "Chart"}`, overREST).Want("width", 1)
+	if read != 0 {
+		t.Errorf("the bytes of an uploaded picture were read %d times", read)
+	}
+	s.serveFrom(counted)
+	for range 3 {
+		s.As("user").Call("get_file_url", `{"name": "Chart"}`, overREST).Want("height", 1)
+	}
+	if read != 1 {
+		t.Errorf("the bytes of a picture were read %d times", read)
+	}
+}
+
+func TestPicturesAreMeasured(t *testing.T) {
+	for data, want := range map[string]pictureSize{
+		`<svg viewBox="0 0 960 540" width="12" height="9"/>`:                        {960, 540},
+		`<?xml version="1.0"?><!-- x --><svg width="30px" height="20"></svg>`:       {30, 20},
+		`<svg width="100%" height="20"/>`:                                           {0, 20},
+		`<svg viewBox="0 0 -1 x"/>`:                                                 {},
+		"GIF89a\x02\x00\x03\x00\x00\x00\x00;":                                       {2, 3},
+		"<!--" + strings.Repeat("x", maxSVGHead) + `--><svg width="3" height="2"/>`: {},
+		"no picture": {}, "": {}, `<svg width="3"`: {},
+	} {
+		if got := measurePicture([]byte(data)); got != want {
+			t.Errorf("%.80q: %v, want %v", data, got, want)
+		}
 	}
 }

@@ -20,12 +20,12 @@ func fileReads(d *deps) []*op.Operation {
 		Asked: []string{"address to download a picture", "link to the image or document",
 			"where can the drawing be fetched", "where does a picture lie"},
 		Title:    "Get a file's address",
-		Doc:      "Get the address from which the file of a File or Image card can be downloaded with the same key.",
+		Doc:      "Get the address from which the file of a File or Image card can be downloaded with the same key, and the size of a picture.",
 		Route:    "GET /api/mcp/cards/{name}/file_url",
 		Target:   "name",
 		NoTool:   true,
 		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
-	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
+	}, d.getFileURL), surface.DefineRead(d.Kit, op.Spec{
 		Name: "get_attachment",
 		Asked: []string{
 			"look at the picture of a page", "size and kind of an image", "open the map or document",
@@ -47,9 +47,10 @@ func fileReads(d *deps) []*op.Operation {
 type fileURLOut struct {
 	Name string `json:"name"`
 	fileURLs
+	pictureSize
 }
 
-func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard) (fileURLOut, error) {
+func (d *deps) getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard) (fileURLOut, error) {
 	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return fileURLOut{}, err
@@ -57,7 +58,8 @@ func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard
 	if canon.TextOf(card.Type) != canon.TextFile {
 		return fileURLOut{}, noFile(card)
 	}
-	return fileURLOut{card.Name, urlsOf(c, card)}, nil
+	size, err := d.sizes.find(ctx, l, card)
+	return fileURLOut{card.Name, urlsOf(c, card), size}, err
 }
 
 // noFile is the fault for a request for the file of a card that holds text.

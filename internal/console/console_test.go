@@ -128,18 +128,3 @@ func TestPagesHaveNoInlineCode(t *testing.T) {
 		}
 	}
 }
-
-func TestPicturesAreMeasured(t *testing.T) {
-	for data, want := range map[string][2]float64{
-		`<svg viewBox="0 0 960 540" width="12" height="9"/>`:                  {960, 540},
-		`<?xml version="1.0"?><!-- x --><svg width="30px" height="20"></svg>`: {30, 20},
-		`<svg width="100%" height="20"/>`:                                     {0, 20},
-		`<svg viewBox="0 0 -1 x"/>`:                                           {0, 0},
-		"GIF89a\x02\x00\x03\x00\x00\x00\x00;":                                 {2, 3},
-		"no picture":                                                          {0, 0}, "": {0, 0},
-	} {
-		if w, h := measurePicture([]byte(data)); [2]float64{w, h} != want {
-			t.Errorf("%q: %g × %g, want %v", data, w, h, want)
-		}
-	}
-}

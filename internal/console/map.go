@@ -1,16 +1,9 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"image"
-	_ "image/gif"  // to measure maps
-	_ "image/jpeg" // to measure maps
-	_ "image/png"  // to measure maps
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
 
@@ -58,10 +51,16 @@ func (m pinMap) playersByPlace() map[string][]string {
 // chart is a picture with its pins.
 type chart struct {
 	pinMap
-	Card          card
-	Width, Height float64 // of the picture; 0 if they are not known
-	Problem       string
-	Problems      []fault.Field
+	pictureSize
+	Card     card
+	Problem  string
+	Problems []fault.Field
+}
+
+// pictureSize is the size of a picture in its own units; 0 if it is not known.
+type pictureSize struct {
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
 }
 
 // manyPins is the number of pins above which their names are only shown at the pointer.
@@ -85,49 +84,13 @@ func (v *visit) writeMap(problem error) error {
 	if c.Card.Type != "Image" {
 		return errNothingHere
 	}
-	a, err := v.invoke("get_attachment", fields{"name": "~" + c.Card.ID}, nil)
-	if err != nil {
+	if c.pictureSize, err = call[pictureSize](v, "get_file_url", fields{"name": "~" + c.Card.ID}); err != nil {
 		return err
-	}
-	if a.Reply.File != nil {
-		c.Width, c.Height = measurePicture(a.Reply.File.Data)
 	}
 	if c.pinMap, err = call[pinMap](v, "get-map", fields{"pictureId": c.Card.ID}); err != nil {
 		return err
 	}
 	return v.write(statusOf(problem), mapPage(v.frame(c.Card.Name), c))
-}
-
-// measurePicture returns the size of a picture in its own units; zeros if it is not known.
-func measurePicture(data []byte) (width, height float64) {
-	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
-		return float64(c.Width), float64(c.Height)
-	}
-	tokens := xml.NewDecoder(bytes.NewReader(data))
-	for {
-		t, err := tokens.RawToken()
-		if err != nil {
-			return 0, 0
-		}
-		root, ok := t.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		for _, a := range root.Attr {
-			n, err := strconv.ParseFloat(strings.TrimSuffix(a.Value, "px"), 64)
-			switch box := strings.Fields(a.Value); {
-			case a.Name.Local == "viewBox" && len(box) == 4:
-				width, _ = strconv.ParseFloat(box[2], 64)
-				height, _ = strconv.ParseFloat(box[3], 64)
-				return max(width, 0), max(height, 0)
-			case err == nil && a.Name.Local == "width":
-				width = n
-			case err == nil && a.Name.Local == "height":
-				height = n
-			}
-		}
-		return max(width, 0), max(height, 0)
-	}
 }
 
 // changePins adds a pin to a picture, or removes those of a card.

@@ -1,4 +1,4 @@
-// The 3D view of a scene. Without WebGL, or if the file cannot be shown, the page keeps its picture.
+// The 3D view of a scene. Without WebGL, or if the file cannot be shown, the page keeps its picture and tells why.
 import { Box3, DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, Spherical, Vector3, WebGLRenderer } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
@@ -6,6 +6,53 @@ import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
 const canvas = document.getElementById("model");
 const view = canvas.closest(".view");
 const problem = view.querySelector(".problem");
+
+// What a phone can hold beside its copy on the graphics card.
+const maxBytes = 64 << 20;
+
+// The extensions that GLTFLoader reads without a decoder of its own.
+const readable = /^(KHR_(materials_\w+|lights_punctual|texture_transform|mesh_quantization)|EXT_(texture_(webp|avif)|materials_bump|mesh_gpu_instancing))$/;
+
+// A reason for which the scene cannot be shown, for people.
+class Reason extends Error {}
+
+function sizeText(bytes) { return (bytes / (1 << 20)).toFixed(1) + " MB"; }
+
+async function load(address) {
+  const answer = await fetch(address).catch(() => { throw new Reason("The file could not be loaded. Reload the page to try again."); });
+  const size = Number(answer.headers.get("content-length"));
+  if (size > maxBytes) {
+    answer.body.cancel();
+    throw new Reason("The file has " + sizeText(size) + ", and this view shows at most " + sizeText(maxBytes) + ".");
+  }
+  if (!answer.ok || answer.redirected) throw new Reason("The file could not be loaded. Reload the page to try again.");
+  return answer.arrayBuffer();
+}
+
+// The JSON of a GLB file stands first in it, behind three numbers for the file and two for itself.
+function readScene(data) {
+  try {
+    const head = new DataView(data);
+    if (head.getUint32(0, true) !== 0x46546c67) throw new Error("no GLB");
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(data, 20, head.getUint32(12, true))));
+  } catch {
+    throw new Reason("The file is damaged: it is no whole GLB file.");
+  }
+}
+
+async function parse(data) {
+  const missing = (readScene(data).extensionsRequired ?? []).filter((name) => !readable.test(name));
+  if (missing.length > 0) throw new Reason("The file needs " + missing.join(", ") + ", which this view does not read.");
+  return new GLTFLoader().parseAsync(data, "").catch(() => { throw new Reason("The file is damaged: a part of it cannot be read."); });
+}
+
+function makeRenderer() {
+  try {
+    return new WebGLRenderer({ canvas, antialias: true, alpha: true });
+  } catch {
+    throw new Reason("This browser has no WebGL, or it is switched off.");
+  }
+}
 
 // The scene's own lights have the strength of a renderer that traces light; in this view they are replaced.
 function light(scene) {
@@ -16,8 +63,8 @@ function light(scene) {
 }
 
 async function show() {
-  const renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
-  const { scene: model, cameras } = await new GLTFLoader().loadAsync(canvas.dataset.model);
+  const renderer = makeRenderer();
+  const { scene: model, cameras } = await parse(await load(canvas.dataset.model));
   const scene = new Scene();
   scene.add(model);
   light(scene);
@@ -93,7 +140,9 @@ async function show() {
 }
 
 show().catch((error) => {
-  problem.textContent = "The 3D view cannot be shown here: " + error.message;
+  if (!(error instanceof Reason)) console.error(error);
+  problem.querySelector("p").textContent = error instanceof Reason ? error.message : "The scene cannot be drawn here.";
   problem.hidden = false;
+  view.querySelector(".still .empty")?.remove();
   view.dataset.state = "failed";
 });
