@@ -35,6 +35,12 @@ func TestAMapOfAzgaarIsWalked(t *testing.T) {
 	p.wants("96 pins")
 	p.waits(`new Promise((done) => { const i = new Image(); i.onload = () => done(i.naturalWidth === 1920);
 		i.src = document.querySelector("svg.chart image").href.baseVal })`, "the picture loads")
+	p.waits(`new Promise((done) => { const i = new Image(); i.onload = () => {
+		const g = new OffscreenCanvas(1920, 919).getContext("2d");
+		g.drawImage(i, 0, 0);
+		const [red, green, blue] = g.getImageData(850, 620, 1, 1).data;
+		done(blue > green && green > red && red > 60);
+	}; i.src = document.querySelector("svg.chart image").href.baseVal })`, "the sea between the coasts is blue")
 	p.look("azgaar")
 	p.checkAxeHere(script, "a map of Azgaar")
 	p.eval(`fetch(document.querySelector("svg.chart image").href.baseVal).then((r) => r.text()).then((text) => {

@@ -1,8 +1,10 @@
 package mapgen
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -296,8 +298,26 @@ func (x *azgaarCards) addNotes(ctx context.Context) error {
 	return nil
 }
 
+// mapStyle has the rules that a picture needs from the generator's page, which a map does not hold: lines are not
+// filled, and areas end at the coast.
+const mapStyle = `<style>
+#map { fill-rule: evenodd }
+#coastline, #borders, #routes, #statesHalo, #population, #cells, #compass { fill: none }
+#coastline, #borders, #statesHalo, #statesBody, #provincesBody, #relig, #biomes, #cults { stroke-linejoin: round }
+#landmass, #statesBody, #provincesBody, #relig, #cults, #rivers { mask: url(#land) }
+#lakes { mask: url(#water) }
+#rivers { stroke: none; fill-rule: nonzero }
+#labels { text-anchor: middle; dominant-baseline: central }
+</style>`
+
+// standalonePicture returns the picture of a map with the rules of its page.
+func standalonePicture(svg []byte) []byte {
+	end := bytes.IndexByte(svg, '>') + 1
+	return slices.Concat(svg[:end], []byte(mapStyle), svg[end:])
+}
+
 func (x *azgaarCards) addMapPicture(ctx context.Context) error {
-	if len(x.svg) == 0 || len(x.svg) > canon.MaxFile {
+	if len(x.svg) == 0 || len(x.svg)+len(mapStyle) > canon.MaxFile {
 		return nil
 	}
 	pins := []any{}
@@ -312,7 +332,7 @@ func (x *azgaarCards) addMapPicture(ctx context.Context) error {
 		delete(fields, "pins")
 	}
 	_, err := x.s.Add(ctx, record.Card{Key: []string{"picture"}, File: x.file, Name: "map", Above: x.world,
-		Type: canon.TypeImage, Data: func() ([]byte, error) { return x.svg, nil }, Fields: fields})
+		Type: canon.TypeImage, Data: func() ([]byte, error) { return standalonePicture(x.svg), nil }, Fields: fields})
 	return err
 }
 
