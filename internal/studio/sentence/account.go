@@ -9,22 +9,17 @@ import (
 )
 
 // accountWords completes the report: each content word of a text stands in the words of a phrase, in an assumption or
-// among the words that are not understood. It compares the text with the report itself, so that no rule of the grammar
-// and no step of the composition can drop a word unseen.
+// among the words that are not understood, and so does each name of several words. It compares the text with the report
+// itself, so that no rule of the grammar and no step of the composition can drop a word unseen.
 func (r *reader) accountWords(out *Reading) {
-	said := map[string]bool{}
-	add := func(words string) {
-		for _, w := range strings.FieldsFunc(words, func(c rune) bool { return strings.ContainsRune(` ,;"`, c) }) {
-			said[w] = true
-		}
-	}
+	a := account{words: map[string]bool{}}
 	for _, p := range out.Phrases {
 		if p.own {
-			add(p.Words)
+			a.add(p.Words)
 		}
 		for i, quoted := range strings.Split(p.Assumed, `"`) {
 			if i%2 == 1 {
-				add(quoted)
+				a.add(quoted)
 			}
 		}
 	}
@@ -34,28 +29,88 @@ func (r *reader) accountWords(out *Reading) {
 			unknown = &out.Unread
 		}
 		for _, words := range *unknown {
-			add(words)
+			a.add(words)
+		}
+		if text == fromTitle {
+			continue // a name describes nothing
 		}
 		r.tokens, r.spent = tokens, r.joints[text]
-		var idle []string
+		var idle, split []string
 		for i, t := range tokens {
+			word := cmp.Or(t.written, t.text)
 			switch {
-			case text == fromTitle, isMark(t.text), said[t.text], t.written != "" && said[strings.Fields(t.written)[0]]:
-				continue
-			case !r.isContent(i):
-				continue
+			case isMark(t.text), a.words[strings.Fields(word)[0]], !r.isContent(i):
 			case r.isIdle(t.text):
-				idle = append(idle, t.text)
+				idle = append(idle, word)
+				a.add(word)
 			default:
-				*unknown = appendWords(*unknown, cmp.Or(t.written, t.text))
+				*unknown = appendWords(*unknown, word)
+				a.add(word)
 			}
-			said[t.text] = true
+			if name := r.nameAt(i); name != "" && !a.has(name) && !isHeld(out, word) {
+				split = append(split, name)
+			}
 		}
 		if len(idle) > 0 {
 			out.Phrases = append(out.Phrases, Phrase{Words: strings.Join(idle, ", "), Became: "nothing",
 				Assumed: "a scene shows no acts and manners"})
 		}
+		if len(split) > 0 {
+			out.Phrases = append(out.Phrases, Phrase{Words: strings.Join(split, ", "), Became: "its words one by one",
+				Assumed: "no name of one thing"})
+		}
 	}
+}
+
+// isHeld reports whether something is in or on the thing that a noun names: "a vase of flowers".
+func isHeld(out *Reading, noun string) bool {
+	return slices.ContainsFunc(out.Phrases, func(p Phrase) bool { return p.Relation == "in "+noun || p.Relation == "on "+noun })
+}
+
+// account is what a report names.
+type account struct {
+	words map[string]bool
+	all   []string
+}
+
+func (a *account) add(words string) {
+	list := strings.FieldsFunc(words, func(c rune) bool { return strings.ContainsRune(` ,;"`, c) })
+	for _, w := range list {
+		a.words[w] = true
+	}
+	a.all = append(a.all, " "+strings.Join(list, " ")+" ")
+}
+
+// has reports whether one entry of the report has the words in a row.
+func (a *account) has(words string) bool {
+	return slices.ContainsFunc(a.all, func(text string) bool { return strings.Contains(text, " "+words+" ") })
+}
+
+// nameAt returns the two nouns in a row, or with "of" or "and" between them, that begin at a position and may be one
+// name: "block of ice", "mortar and pestle", "stained glass".
+func (r *reader) nameAt(at int) string {
+	last, joint := at+1, r.wordAt(at+1)
+	if joint == "of" || joint == "and" {
+		last++
+	}
+	if !r.isNameWord(at) && !(last == at+1 && isParticiple(r.wordAt(at))) || !r.isNameWord(last) ||
+		r.tokens[at].possessive {
+		return ""
+	}
+	if joint == "and" && (slices.Contains(determiners, r.wordAt(at-1)) || r.isNumberAt(at-1) ||
+		strings.HasSuffix(r.wordAt(at), "s") || strings.HasSuffix(r.wordAt(last), "s")) {
+		return ""
+	}
+	return r.span(at, last+1-at)
+}
+
+// isNameWord reports whether a word may be part of a name.
+func (r *reader) isNameWord(at int) bool {
+	word := r.wordAt(at)
+	list, _ := r.findSenses(word)
+	gerund := strings.HasSuffix(word, "ing") && isWordAs(word, meaning.Noun)
+	return word != "" && !isMark(word) && (!r.spent[at] || gerund) && (hasNoun(list) || !hasSense(list, grammar...) && r.isContent(at) &&
+		isWordAs(word, meaning.Noun))
 }
 
 // grammar are the classes of words that only join others.

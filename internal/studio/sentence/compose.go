@@ -457,7 +457,7 @@ func (c *composer) paintSurfaces() {
 		if m.class != isSurface || m.left {
 			continue
 		}
-		if m.owner == nil && c.place.Indoor == nil && m.name != "floor" {
+		if m.owner == nil && c.place.Indoor == nil && m.name != "floor" && !(m.name == "wall" && m.exact) {
 			m.owner = c.firstBuilding()
 		}
 		if c.paintRole(m) {

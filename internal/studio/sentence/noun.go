@@ -155,7 +155,8 @@ func (r *reader) readPhrase() bool {
 		r.addLight(&p)
 	case r.away:
 		r.addUnknown(p.words)
-		r.away, r.after = !r.once || r.wordAt(next) == "and" || r.wordAt(next) == ",", false
+		r.away = !r.once || r.wordAt(next) == "and" || r.wordAt(next) == ","
+		r.after = !r.away && r.last != nil && slices.Contains(pictured, r.last.name) // "a map of the realm on it"
 	case r.readFeature(&p):
 		r.after = true
 	case !p.known || p.class == isFeature:

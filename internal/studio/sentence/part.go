@@ -37,6 +37,9 @@ func (r *reader) matchRegion(at int) (s sense, n int) {
 		"around", "near", "by", "down", "from", "against"}, word) {
 		return sense{}, 0
 	}
+	if n := r.otherRegion(at); n > 0 {
+		return sense{class: isWithin, name: r.region.name}, n
+	}
 	next, all := at+1, false
 	for ; next < at+5 && slices.Contains(qualifiers, r.wordAt(next)); next++ {
 		if _, ok := regions[r.wordAt(next)]; ok && (r.wordAt(next+1) == "of" ||
@@ -80,6 +83,22 @@ func (r *reader) matchRegion(at int) (s sense, n int) {
 		return sense{}, 0
 	}
 	return sense{class: isWithin, name: name, region: region}, next - at
+}
+
+// otherRegion returns the number of words of "in the other" and its like, which mean a region like the last one.
+func (r *reader) otherRegion(at int) int {
+	if r.region.name == "" || !slices.Contains([]string{"in", "on", "at"}, r.wordAt(at)) {
+		return 0
+	}
+	n := 2
+	if r.wordAt(at+1) == "the" {
+		n = 3
+	}
+	word, next := r.wordAt(at+n-1), r.wordAt(at+n)
+	if word != "other" && word != "another" || next != "" && !isMark(next) && next != "and" && !r.isFunction(at+n) {
+		return 0
+	}
+	return n
 }
 
 func (r *reader) isRegion(word string) bool {

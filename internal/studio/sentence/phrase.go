@@ -230,6 +230,9 @@ func (b *phraseReader) takeNumber(list []sense, n int) bool {
 }
 
 func (r *reader) isNumberAt(at int) bool {
+	if at < 0 {
+		return false
+	}
 	list, _, _ := r.match(at)
 	return hasSense(list, isNumber, isVague)
 }
@@ -438,6 +441,9 @@ func (b *phraseReader) isVerbHere(word string, list []sense, plural bool) bool {
 		return !hasNoun(list)
 	case b.nouns[len(b.nouns)-1].plural && !plural && (!b.nounFollows(next) || hasSense(list, isPlain)):
 		return true
+	case hasNoun(list) && hasSense(list, isPlain) && !plural && hasNoun(b.nouns[len(b.nouns)-1].list):
+		following, _, _ := b.match(next)
+		return hasSense(following, isRelation) // "the ruins of a tower stand on the hill"
 	case hasNoun(list):
 		return false
 	case !isWordAs(word, meaning.Noun):
@@ -573,6 +579,10 @@ func (b *phraseReader) resolveHead() {
 		b.sense, b.known, b.shown = sense{class: isThing, name: "statue"}, true, "statue"
 		return
 	}
+	if k := len(all) - 2; k >= 0 && slices.Contains(trophies, noun) && b.isCreature(meaning.Lemma(all[k], meaning.Noun)) {
+		b.sense, b.known, b.shown = sense{class: isThing, name: "trinket"}, true, "trinket"
+		return
+	}
 	if s, name, ok := b.resolve(noun); ok {
 		b.sense, b.known = s, true
 		b.shown = name
@@ -586,6 +596,9 @@ func (b *phraseReader) resolveHead() {
 		b.shown = b.Things[s.name].Words[0]
 	}
 }
+
+// trophies are parts of animals that hang on walls: "a stag head".
+var trophies = []string{"head", "horn", "skull", "antler", "tusk", "claw"}
 
 // hasFirm reports whether a noun is a thing of the vocabulary.
 func (b *phraseReader) hasFirm(list []sense) bool { return hasNoun(list) }

@@ -98,6 +98,10 @@ func fitRelation(relation string, m, to *mention) string {
 		return "at the end of"
 	case relation == "at the foot of":
 		return "beside"
+	case relation == byAgent && slices.Contains([]string{asPlant, asHouse, asLand}, m.stands):
+		return "beside"
+	case relation == byAgent:
+		return "on"
 	case relation == about && (to == nil || to.class != isThing):
 		return "in"
 	case relation == about:
@@ -124,6 +128,9 @@ func fitRelation(relation string, m, to *mention) string {
 
 // about is the relation of things that are strewn about: in a place, around a thing.
 const about = "about"
+
+// byAgent is the relation of what is done by a thing: "shuttered by planks", "shaded by a willow".
+const byAgent = "by agent"
 
 // open are places on which things are.
 var open = []string{"island", "hillside", "cliffs", "beach", "quay"}
@@ -193,6 +200,7 @@ type clause struct {
 	named   string     // the last noun phrase as written there
 	whole   *mention   // the thing before "of", if the last noun phrase is a part of what it names
 	fronted bool       // it begins with "surrounded by" and its like
+	region  sense      // the last one, for "in the other"
 	reduced *mention   // the thing of a participle: "a stool tucked under it"
 	leads   bool       // the verb is that of a way: "a path runs from the gate to the well"
 	centre  *mention   // the thing that "it" meant last
@@ -579,6 +587,10 @@ func (r *reader) skipMade(n int) bool {
 		return false
 	}
 	r.addUnknown(r.span(r.at, n) + " " + p.words)
+	if other, after, ok := r.parsePhrase(next + 1); r.wordAt(next) == "and" && ok && !other.definite && other.number == 0 {
+		r.addUnknown(other.words)
+		next = after // "made of rope and planks"
+	}
 	r.at = next
 	return true
 }

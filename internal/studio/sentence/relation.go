@@ -29,7 +29,7 @@ func (r *reader) connect(list []sense, n int) bool {
 	}
 	if r.wordAt(r.at) == "by" && n == 1 && isParticiple(before) && !strings.HasSuffix(before, "ing") && r.verb {
 		if s = (sense{class: isInverse, name: "by"}); !slices.Contains(building, before) {
-			s.name = "on" // "shuttered by planks"
+			s.name = byAgent
 		}
 	}
 	next := r.at + n
@@ -52,6 +52,9 @@ func (r *reader) connect(list []sense, n int) bool {
 	first := r.wordAt(r.at)
 	if isFinite(first) {
 		r.resumeMain()
+	}
+	if s.class == isWithin || s.region != "" || isRegional(s.name) || s.name == "beside" {
+		r.region = s
 	}
 	isVerb := (r.after || r.comma && len(r.group) > 0) && isFinite(first)
 	if r.verb = r.verb || isVerb; isVerb {
@@ -297,7 +300,7 @@ func (r *reader) joinedWith(m *mention) []*mention {
 	at := slices.Index(r.run, m)
 	out := []*mention{m}
 	alone := isParticiple(r.wordAt(r.at)) && m.exact // "a table and a lantern hanging from a pole"
-	for ; !alone && at > 0 && r.run[at-1].isFree() && !r.run[at-1].landmark; at-- {
+	for ; !alone && at > 0 && r.run[at-1].isFree() && !r.run[at-1].landmark && r.run[at-1].to == m.to; at-- {
 		out = append(out, r.run[at-1])
 	}
 	if k := slices.Index(r.group, m); m.bare && k > 0 { // "swords, axes and bows in a chest"
@@ -402,6 +405,9 @@ func (r *reader) readInverse(s sense) {
 		return
 	}
 	l := &link{relation: s.name, inverse: true, verb: true}
+	if s.name == byAgent {
+		r.after = false
+	}
 	if len(subjects) == 0 && len(r.mentions) == r.began {
 		r.fronted = true
 	}
@@ -414,7 +420,8 @@ func (r *reader) readInverse(s sense) {
 		switch {
 		case s.name == "on" && slices.Contains(holding, subjects[0].name) &&
 			!slices.Contains(finishes, strings.TrimSuffix(r.wordAt(r.at), "d")+"d") &&
-			!slices.Contains([]string{"decorated", "adorned", "studded", "encrusted"}, r.wordAt(r.at)):
+			!slices.Contains([]string{"decorated", "adorned", "studded", "encrusted", "marked", "painted", "carved",
+				"engraved", "inscribed", "labeled", "labelled", "stamped", "etched", "embroidered", "bound", "wrapped", "tied"}, r.wordAt(r.at)):
 			l.relation = "in"
 		case s.name == "in" && (slices.Contains(holders, subjects[0].name) || slices.Contains(bearing, subjects[0].name)):
 			l.relation = "on"
