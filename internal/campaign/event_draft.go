@@ -22,10 +22,17 @@ type eventDraft struct {
 }
 
 // setDate parses the date and sets the sort value. The date may be any text only if the precision
-// is unknown or the caller gives a sort value.
+// is unknown or the caller gives a sort value. Without a precision, that of the date's form counts, and unknown beside a
+// sort value.
 func (draft *eventDraft) setDate(cal calendar, sort *int64) error {
 	draft.Date = strings.TrimSpace(markup.Clean(draft.Date))
-	switch s, err := cal.parseDate(draft.Date); {
+	s, err := cal.parseDate(draft.Date)
+	if draft.Precision == "" && sort == nil && err == nil {
+		draft.Precision = [...]string{toYear: "year", toMonth: "month", toDay: "exact", toMinute: "exact"}[s.grain]
+	} else if draft.Precision == "" && sort != nil {
+		draft.Precision = unknown
+	}
+	switch {
 	case sort != nil:
 		draft.Sort = moment(*sort)
 	case draft.Precision == unknown:

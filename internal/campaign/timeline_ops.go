@@ -130,7 +130,7 @@ func (in timelineIn) findEvents(ctx context.Context, l *canon.Snapshot, p period
 type timelineAddIn struct {
 	inCampaign
 	Date          string `json:"date" minlen:"1" maxlen:"100" jsonschema:"Date in the form of the campaign's calendar: 1930-01-17, 1930-01, 1930, 17 January 1930."`
-	Precision     string `json:"precision" enum:"exact,approximate,month,year,unknown" jsonschema:"Precision of the date; unknown accepts any text as date."`
+	Precision     string `json:"precision,omitzero" enum:"exact,approximate,month,year,unknown" jsonschema:"Precision of the date, if it is not that of its form; unknown accepts any text as date."`
 	Description   string `json:"description" minlen:"1" maxlen:"10000" jsonschema:"What happened, in Markdown."`
 	EntityIDs     []ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of the entities involved."`
 	IsPlayerKnown bool   `json:"is_player_known,omitzero" jsonschema:"The players already know it."`

@@ -88,6 +88,14 @@ func TestAnEventShowsOnlyVisibleEntities(t *testing.T) {
 	})
 }
 
+func TestAnEventHasThePrecisionOfItsDate(t *testing.T) {
+	s := newScene(t)
+	for date, want := range map[string]string{"1926": "year", "1926-03": "month", "1926-03-04": "exact"} {
+		s.As("gm").Call("timeline_add", `{"date": "`+date+`", "description": "Snow."}`).Has(`"precision":"` + want + `"`)
+	}
+	s.As("gm").Call("timeline_add", `{"date": "long ago", "sort": 5, "description": "Snow."}`).Has(`"precision":"unknown"`)
+}
+
 func TestWritesOfTheTimelineAreChecked(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")
