@@ -247,28 +247,36 @@ func (p *Picker) Solve(task Task) {
 	rest := slices.DeleteFunc(slices.Clone(p.offers), func(o offer) bool {
 		return o.name == findTool || o.name == readTool || o.name == changeTool || q.asks && !o.reads
 	})
-	if q.rank(slices.Clone(p.offers)) < sure {
-		answer, _ := p.call(offer{name: findTool}, map[string]any{"words": q.purpose[:min(len(q.purpose), 300)]})
-		for _, o := range foundOffers(answer) {
-			at := slices.IndexFunc(rest, func(tool offer) bool { return tool.name == o.name })
-			switch {
-			case at >= 0:
-				rest[at].prior = o.prior
-			case (o.door == readTool || o.door == changeTool) && (o.reads || !q.asks):
-				rest = append(rest, o)
-			}
-		}
+	found := q.rank(slices.Clone(p.offers)) < sure
+	if found {
+		rest = p.find(q, rest)
 	}
 	for readings := 0; len(rest) > 0 && p.Calls < maxPickerCalls && readings < maxReadings; rest = rest[1:] {
 		q.rank(rest)
-		if !p.attempt(rest[0], q) {
-			continue
+		if p.attempt(rest[0], q) {
+			if !rest[0].reads {
+				return
+			}
+			readings++
+		} else if !found { // the tools of the list were a wrong guess
+			rest, found = append(rest[:1], p.find(q, rest[1:])...), true
 		}
-		if !rest[0].reads {
-			return
-		}
-		readings++
 	}
+}
+
+// find looks for operations that fit a request, and adds them to offers.
+func (p *Picker) find(q request, offers []offer) []offer {
+	answer, _ := p.call(offer{name: findTool}, map[string]any{"words": q.purpose[:min(len(q.purpose), 300)]})
+	for _, o := range foundOffers(answer) {
+		at := slices.IndexFunc(offers, func(tool offer) bool { return tool.name == o.name })
+		switch {
+		case at >= 0:
+			offers[at].prior = o.prior
+		case (o.door == readTool || o.door == changeTool) && (o.reads || !q.asks):
+			offers = append(offers, o)
+		}
+	}
+	return offers
 }
 
 // attempt calls a tool, and once more with the help of the error's words. An answer without content

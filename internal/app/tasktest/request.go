@@ -26,11 +26,16 @@ type request struct {
 	given   map[string]any
 }
 
-// isQuestion reports whether a text asks for knowledge: it has a question mark and does not begin
-// with a verb, as in "Lay the table. Who sits there?"
+// isQuestion reports whether a text asks for knowledge: it has a question mark, and no sentence of it is an order, which
+// begins with a verb, as in "Lay the table. Who sits there?"
 func isQuestion(text string) bool {
-	first, _, _ := strings.Cut(strings.ToLower(text), " ")
-	return strings.Contains(text, "?") && (meaning.IsFunctionWord(first) || meaning.Lemma(first, meaning.Verb) == "")
+	for s := range meaning.Sentences(text) {
+		first, _, _ := strings.Cut(strings.ToLower(s), " ")
+		if !strings.HasSuffix(s, "?") && !meaning.IsFunctionWord(first) && meaning.Lemma(first, meaning.Verb) != "" {
+			return false
+		}
+	}
+	return strings.Contains(text, "?")
 }
 
 // synonymWeight is the weight of a word that stands for a word of the request.
@@ -158,7 +163,7 @@ func (q request) fill(o offer, hints map[string]bool) (in map[string]any, ok boo
 	for _, f := range o.fields {
 		switch said := q.saidOf(f); {
 		case in[f.name] != nil:
-		case said != "":
+		case said != "" && (f.required || q.names(f)):
 			in[f.name] = said
 		case !f.required:
 		case len(f.enum) > 0:
@@ -206,6 +211,12 @@ func (q request) saidOf(f argument) string {
 		}
 	}
 	return ""
+}
+
+// names reports whether the request has a word of an argument's name: without one, a word of the request that is also
+// a value of the argument is said of something else.
+func (q request) names(f argument) bool {
+	return slices.ContainsFunc(wordsIn(f.name), func(w string) bool { return q.words[stem.Of("en", w)] > 0 })
 }
 
 // fit scores an argument for a detail.
