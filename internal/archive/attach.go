@@ -89,7 +89,7 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 			}
 			card, err := targetCard(ctx, l, r, 0)
 			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size,
-				SHA256: card.Content.String(), pictureSize: d.sizes.note(card.Content, in.Data), urls: urlsOf(c, card)}, err
+				SHA256: card.Content.String(), pictureSize: d.sizes.noteSize(card.Content, in.Data), urls: urlsOf(c, card)}, err
 		},
 	})
 }

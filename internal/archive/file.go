@@ -58,7 +58,7 @@ func (d *deps) getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in
 	if canon.TextOf(card.Type) != canon.TextFile {
 		return fileURLOut{}, noFile(card)
 	}
-	size, err := d.sizes.find(ctx, l, card)
+	size, err := d.sizes.findSize(ctx, l, card)
 	return fileURLOut{card.Name, urlsOf(c, card), size}, err
 }
 

@@ -35,8 +35,8 @@ func newSizeCache() (*sizeCache, error) {
 	return &sizeCache{sizes}, err
 }
 
-// find returns the size of the picture of a card.
-func (s *sizeCache) find(ctx context.Context, l *canon.Snapshot, c canon.Card) (pictureSize, error) {
+// findSize returns the size of the picture of a card.
+func (s *sizeCache) findSize(ctx context.Context, l *canon.Snapshot, c canon.Card) (pictureSize, error) {
 	if size, ok := s.sizes.GetIfPresent(c.Content); ok {
 		return size, nil
 	}
@@ -44,11 +44,11 @@ func (s *sizeCache) find(ctx context.Context, l *canon.Snapshot, c canon.Card) (
 	if err != nil {
 		return pictureSize{}, err
 	}
-	return s.note(c.Content, data), nil
+	return s.noteSize(c.Content, data), nil
 }
 
-// note measures a picture and keeps its size.
-func (s *sizeCache) note(content canon.Hash, data []byte) pictureSize {
+// noteSize measures a picture and keeps its size.
+func (s *sizeCache) noteSize(content canon.Hash, data []byte) pictureSize {
 	size := measurePicture(data)
 	s.sizes.Set(content, size)
 	return size

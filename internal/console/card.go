@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 // card holds the parts of a card that pages show.
@@ -118,7 +119,7 @@ func (v *visit) collectAround(c card, f frame) (text string, a around, err error
 		return "", a, err
 	}
 	text, err = showText(c.Content, c.Name, f, links.isMissing)
-	return text, around{below.Children, below.Total, from.Cards, from.Total}, err
+	return text, around{below.Children, below.Total, links.existing(), from.Cards, from.Total}, err
 }
 
 // related are the cards that a card is connected to.
@@ -132,8 +133,14 @@ type related struct {
 type around struct {
 	Below      []cardRef
 	BelowTotal int
+	To         []cardRef // that the text names
 	From       []cardRef
 	FromTotal  int
+}
+
+// existing returns the cards that are there.
+func (l related) existing() []cardRef {
+	return slicesx.Filter(l.Cards, func(c cardRef) bool { return c.Exists })
 }
 
 // isMissing reports whether a linked name is known to belong to no card.

@@ -15,7 +15,7 @@
 //	/file/{world}/{name}       its attached file
 //	/edit/{world}/{name}       its form; /new/{world} is that of a new card, /new/{world}/several of many
 //	/history/{world}/{name}    its versions; with from and to, the difference of two
-//	/changes/{world}           recent changes
+//	/changes/{world}           recent changes; /wanted/{world} names without a card, /trash/{world} deleted cards
 //	/proposals/{world}[/{id}]  proposals
 //	/campaign/{world}[/{id}]   entities and their sheets; /graph/{world}/{id} what surrounds one
 //	/timeline, /sessions, /conflicts/{world}  the rest of the campaign

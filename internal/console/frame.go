@@ -21,13 +21,14 @@ type frame struct {
 	As      string // role to which the page is lowered; "" if it is not
 	Path    string // address of the page without its query
 	Manages bool   // the person may invite others to some world
+	Advises bool   // changes become proposals
 	GM      bool   // the page shows what the campaign's game masters do
 	Site    *site  // nil on pages that the server sends
 }
 
 func (v *visit) frame(title string) frame {
 	return frame{Title: title, Subject: v.caller.Subject, World: v.world, As: v.as, Path: v.r.URL.EscapedPath(),
-		Manages: managesWorlds(v.caller)}
+		Manages: managesWorlds(v.caller), Advises: v.caller.Advisory}
 }
 
 // write sends a page. Errors of the connection are nobody's to see.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"loregate/internal/access"
 	"loregate/internal/fault"
 )
 
@@ -134,6 +135,7 @@ type cardList struct {
 	page
 	Query, Type, Tag string `json:"-"`
 	Types            []cardType
+	Admin            bool // the person may see the trash
 }
 
 // cardType is a type that cards can have.
@@ -156,6 +158,7 @@ func (s *server) showCards(v *visit) error {
 		return err
 	}
 	list.Query, list.Type, list.Tag = q.Get("q"), q.Get("type"), q.Get("tag")
+	list.Admin = v.isAdmin()
 	title := v.world
 	if v.r.Header.Get("HX-Request") == "" { // while a person types, only the cards are replaced
 		if list.Types, err = v.listTypes(); err != nil {
@@ -169,6 +172,54 @@ func (s *server) showCards(v *visit) error {
 		list.Cards[i].Snippet = showSnippet(v.r.Context(), c.Snippet)
 	}
 	return v.write(http.StatusOK, cardsPage(v.frame(title), list))
+}
+
+// isAdmin reports whether the page is for an admin of some world.
+func (v *visit) isAdmin() bool { return bestRole(v.caller) >= access.RoleAdmin }
+
+// wantedList is a page of the names that texts link to and that have no card.
+type wantedList struct {
+	Wanted []struct {
+		Name  string `json:"name"`
+		Count int    `json:"count"`
+	} `json:"wanted"`
+	page
+}
+
+func (s *server) showWanted(v *visit) error {
+	list, err := call[wantedList](v, "wanted_cards", v.paged(fields{}))
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, wantedPage(v.frame("Wanted cards"), list, v.isAdmin()))
+}
+
+// trashList is a page of the cards in the trash.
+type trashList struct {
+	Cards []struct {
+		card
+		TrashedAt time.Time `json:"trashed_at"`
+		By        string    `json:"by"`
+		With      int       `json:"with"`
+	} `json:"cards"`
+	page
+}
+
+func (s *server) showTrash(v *visit) error {
+	list, err := call[trashList](v, "list_trash", v.paged(fields{}))
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, trashPage(v.frame("Trash"), list))
+}
+
+// restoreTrashed takes a card, and those below it, out of the trash.
+func (s *server) restoreTrashed(v *visit) error {
+	c, err := call[card](v, "restore_card", fields{"name": "~" + v.r.PostFormValue("id"), "from_trash": true})
+	if err != nil {
+		return err
+	}
+	return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID)))
 }
 
 // changeList is a page of recent changes.

@@ -230,6 +230,10 @@ func TestAnAdvisorySessionProposes(t *testing.T) {
 	}
 	v := s.visitor()
 	v.signIn(secret)
+	if _, body, _ := v.send("GET", "/edit/lendwater/Rent%20Stone", nil); !strings.Contains(body,
+		"Your session proposes") || !strings.Contains(body, ">Propose</button>") {
+		t.Error("the form does not tell that the change is proposed")
+	}
 	_, body, _ := v.send("POST", "/edit/lendwater/Rent%20Stone", url.Values{"content": {"<p>One bell.</p>"}})
 	if !strings.Contains(body, "Your change waits for a game master.") || !strings.Contains(body,
 		`href="/proposals/lendwater/`) {
