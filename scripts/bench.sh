@@ -55,6 +55,7 @@ else
 	run product '^Benchmark(LocationContext|SpatialContext|SearchLore|SearchLoreWhileWritten)$' 3x
 	run product '^BenchmarkPage$' 1000x
 	run product '^BenchmarkPaint$' 5x
+	run product '^BenchmarkLivePages$' 1x
 	run product '^BenchmarkParse$' 20x
 	"$go" test -run - -bench '^BenchmarkLoreRelevance$' -benchtime 1x ./internal/world/lore | table
 	run product '^BenchmarkCampaign$' 1000x

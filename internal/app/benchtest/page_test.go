@@ -265,6 +265,12 @@ func BenchmarkPaint(b *testing.B) {
 		s.fillGraph()
 		s.measurePaint("/graph/bench/"+entityID(0).String()+"?steps=4", ".drawing svg, svg.drawing")
 	})
+	b.Run("graph/50000", func(b *testing.B) {
+		serve(b, stagedCampaign(b)).measurePaint("/graph/bench/"+entityID(0).String()+"?steps=4", ".drawing svg")
+	})
+	b.Run("places/100000", func(b *testing.B) {
+		serve(b, placesFolder(b)).measurePaint("/places/bench?steps=5&at="+placeCode(places/2), ".drawing svg")
+	})
 	b.Run("places", func(b *testing.B) {
 		s, all := serve(b, b.TempDir()), places
 		places = drawnPlaces
