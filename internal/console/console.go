@@ -135,6 +135,7 @@ func New(c Config) http.Handler {
 		"GET /agents/{world}":               s.showAgents,
 		"POST /agents/{world}/end":          s.endStanding,
 		"GET /usage/{world}":                s.showUsage,
+		"GET /prompt/{world}/{id}":          s.showPrompt,
 		"GET /games/{world}":                s.showGames,
 		"POST /games/{world}/{do}":          s.changeGames,
 		"GET /health":                       s.showHealth,

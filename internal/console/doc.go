@@ -24,7 +24,7 @@
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file,
 //	                           /view/{world}/{id} the file in 3D
-//	/agents, /usage, /games/{world}  programs and their cost, games of Alignment
+//	/agents, /usage, /games, /prompt/{world}  programs and their cost, games of Alignment
 //	/import/{world}[/{id}]     bring files in; /export/{world} takes the world out
 //	/audit/{world}             who changed which card
 //	/health                    findings, limits and backups of the instance

@@ -42,6 +42,8 @@ type usage struct {
 	Total    usageGroup   `json:"total"`
 	Groups   []usageGroup `json:"groups"`
 	Purposes []usageGroup `json:"-"`
+	Refused  int          `json:"-"` // calls that a budget did not allow
+	Warned   int          `json:"-"` // warnings that a budget is nearly spent
 	Days     string       `json:"-"`
 }
 
@@ -56,9 +58,21 @@ type agents struct {
 }
 
 type promptTemplate struct {
-	ID      string `json:"id"`
-	Version string `json:"version"`
-	Purpose string `json:"purpose"`
+	ID          string `json:"id"`
+	Version     string `json:"version"`
+	Description string `json:"description"`
+}
+
+// showPrompt shows a prompt template, to be read.
+func (s *server) showPrompt(v *visit) error {
+	t, err := call[struct {
+		Metadata promptTemplate `json:"metadata"`
+		Template string         `json:"template"`
+	}](v, "get-prompt", fields{"id": v.r.PathValue("id")})
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, promptPage(v.frame(t.Metadata.ID), t.Metadata, t.Template))
 }
 
 // showAgents lists the programs of a world, what passes without asking, and what models cost.
@@ -129,6 +143,13 @@ func (s *server) showUsage(v *visit) error {
 	purposes, err := call[usage](v, "get-ai-usage", fields{"since": since, "groupBy": "purpose"})
 	if err != nil {
 		return err
+	}
+	for event, n := range map[string]*int{"AI.Budget.Refused": &u.Refused, "AI.Budget.Warned": &u.Warned} {
+		counted, err := call[usage](v, "get-ai-usage", fields{"since": since, "eventType": event})
+		if err != nil {
+			return err
+		}
+		*n = counted.Total.Count
 	}
 	u.Purposes, u.Days = purposes.Groups, asked
 	return v.write(http.StatusOK, usagePage(v.frame("Usage"), u))

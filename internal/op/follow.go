@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// watchPause is the least time between two readings of a value that is followed: a burst of changes is read once.
-const watchPause = 200 * time.Millisecond
+// followInterval is the time between two readings of a value that is followed. It is read at multiples of it since the
+// beginning, so that the time of a message tells nothing of changes that the reader does not see, and a burst of changes is
+// read once.
+const followInterval = 400 * time.Millisecond
 
 // FollowValue returns the messages of a feed that follows a value: the value, and the value again whenever it differs from
 // the one before. The id of a message is a hash of its data, so that a reader who resumes after it is sent the value
@@ -18,7 +20,7 @@ const watchPause = 200 * time.Millisecond
 func FollowValue[T any](ctx context.Context, event, after string, changed func() <-chan struct{},
 	read func(context.Context) (T, error)) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		for {
+		for began := time.Now(); ; {
 			next := changed()
 			m, err := readMessage(ctx, event, read)
 			if ctx.Err() != nil {
@@ -40,7 +42,7 @@ func FollowValue[T any](ctx context.Context, event, after string, changed func()
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(watchPause):
+			case <-time.After(followInterval - time.Since(began)%followInterval):
 			}
 		}
 	}

@@ -98,6 +98,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			"campaign": "/campaign/ashlar-pass", "campaign-none": "/campaign/lendwater", "timeline": "/timeline/ashlar-pass",
 			"sessions": "/sessions/ashlar-pass", "conflicts": "/conflicts/ashlar-pass", "places": "/places/lendwater",
 			"studio": "/studio/lendwater", "agents": "/agents/lendwater", "usage": "/usage/lendwater",
+			"overview": "/home/lendwater", "prompt": "/prompt/lendwater/ambience",
 			"games": "/games/lendwater", "audit": "/audit/lendwater",
 			"audit-proposals": "/audit/lendwater?of=proposals", "audit-keys": "/audit/lendwater?of=keys",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",

@@ -1,8 +1,11 @@
 package consoletest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +174,47 @@ func TestTheOverviewTellsWhatGoesOn(t *testing.T) {
 		if strings.Contains(page, "Kelp House") || strings.Contains(page, "GM only") {
 			t.Errorf("the overview shows something hidden:\n%s", page)
 		}
+	}
+}
+
+// TestARunIsFollowed opens the page of a run while Blender works on it, and sees it end.
+func TestARunIsFollowed(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("blender"); err != nil {
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("there is no blender")
+	}
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	built := make(chan string, 1)
+	go func() {
+		status, answer := apptest.Send(t, "POST", s.base+"/api/studio/tools/generate_scene", s.keys[access.RoleGM],
+			`{"target": "blender", "card": "The Dry Anchor", "audience": "gm", "seed": 7}`)
+		built <- fmt.Sprint(status, " ", string(answer))
+	}()
+	id := ""
+	apptest.Eventually(t, "a run has begun", 30*time.Second, func() bool {
+		_, body, _ := gm.send("GET", "/home/lendwater", nil)
+		_, rest, found := strings.Cut(body, `href="/run/lendwater/`)
+		id, _, _ = strings.Cut(rest, `"`)
+		return found
+	})
+	p.open("/run/lendwater/" + id)
+	p.waits(`!!document.querySelector("#progress")`, "the page tells that the run goes on")
+	p.checkAxeHere(loadAxe(t), "a run that goes on")
+	p.waits(`!document.querySelector("#progress") && document.body.innerText.includes("The Dry Anchor")`, "the run ends")
+	if answer := <-built; !strings.HasPrefix(answer, "2") {
+		t.Errorf("%.500s", answer)
+	}
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	if status, _, _ := player.send("GET", "/live/lendwater/run?run="+id, nil); status != 404 {
+		t.Errorf("a player follows a run of game masters: %d", status)
 	}
 }
 

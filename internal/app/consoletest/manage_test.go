@@ -63,6 +63,10 @@ func TestAnAgentIsSwitchedOff(t *testing.T) {
 	if _, body, _ := gm.send("GET", "/agents/lendwater", nil); strings.Contains(body, "Switch off") {
 		t.Error("a game master sees the keys of programs")
 	}
+	gm.wants("/agents/lendwater", `href="/prompt/lendwater/ambience"`)
+	gm.wants("/prompt/lendwater/ambience", "[context]")
+	gm.wants("/usage/lendwater", "0 calls refused by a budget")
+	admin.wants("/agents/lendwater", "what it changed")
 	for _, page := range []string{"/agents/lendwater", "/usage/lendwater"} {
 		player := s.visitor()
 		player.signIn(s.code(access.RoleUser))

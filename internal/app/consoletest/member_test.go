@@ -104,6 +104,8 @@ func TestAnInvitationEndsAsPromised(t *testing.T) {
 			t.Errorf("use %d: %d %s", i+1, status, body)
 		}
 	}
+	admin.wants("/members/lendwater", `href="/home/lendwater?as=user"`) // what a member sees
+	admin.wants("/home/lendwater?as=user", "You see what a player sees.")
 	if status, _ := invite(url.Values{"role": {"user"}, "uses": {"21"}, "days": {"1"}}); status != 400 {
 		t.Errorf("21 uses: %d", status)
 	}

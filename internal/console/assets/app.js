@@ -112,7 +112,7 @@ if (live) {
         part.replaceChildren(...fresh.childNodes);
         part.querySelector(".drawing")?.scrollTo(left, top);
       }
-    }, 300);
+    }, 100);
   };
   let first = true;
   for (const kind of ["players", "proposals"]) {
