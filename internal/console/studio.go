@@ -179,8 +179,8 @@ func (a artifact) isPicture() bool { return slices.Contains(pictureTypes, a.Medi
 // isModel reports whether the 3D view shows the artifact.
 func (a artifact) isModel() bool { return a.MediaType == "model/gltf-binary" }
 
-// isOpen reports whether the run has not ended yet.
-func (r runRecord) isOpen() bool { return r.Run.Ended.IsZero() }
+// isUnderWay reports whether the run has not ended yet.
+func (r runRecord) isUnderWay() bool { return r.Run.Ended.IsZero() }
 
 // picture returns the first picture that the run made; nil if it made none.
 func (r runRecord) picture() *artifact {
