@@ -86,15 +86,15 @@ func Canonical(word string, part Part, senses int, known func(string) bool) (nea
 // maxBroader bounds the steps of Ancestor; nouns of WordNet are at most 19 steps below "entity".
 const maxBroader = 20
 
-// Ancestor returns the nearest word among known ones that is the base form of a word, a synonym in its most frequent
-// sense, or a word of a broader sense, at any number of steps.
-func Ancestor(word string, part Part, known func(string) bool) (ancestor string, ok bool) {
+// Ancestor returns the nearest word among known ones that is the base form of a word, a synonym in one of its senses, or
+// a word of a broader sense, at any number of steps. Sense 0 is the most frequent one.
+func Ancestor(word string, part Part, sense int, known func(string) bool) (ancestor string, ok bool) {
 	lemma := Lemma(word, part)
 	if lemma == "" || known(lemma) {
 		return lemma, lemma != ""
 	}
 	n, synsets := sensesOf(word, part)
-	synsets = synsets[:min(len(synsets), 1)]
+	synsets = synsets[min(len(synsets), sense):min(len(synsets), sense+1)]
 	for range maxBroader {
 		words := n.membersOf(synsets, part, lemma)
 		if i := slices.IndexFunc(words, known); i >= 0 {

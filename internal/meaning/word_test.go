@@ -55,7 +55,7 @@ func TestRelatives(t *testing.T) {
 func TestAncestor(t *testing.T) {
 	for word, want := range map[string]string{"cups": "container", "fern": "plant", "chair": "artifact",
 		"peace": "", "zzyzx": ""} {
-		got, ok := Ancestor(word, Noun, func(w string) bool {
+		got, ok := Ancestor(word, Noun, 0, func(w string) bool {
 			return slices.Contains([]string{"plant", "artifact", "container"}, w)
 		})
 		if got != want || ok != (want != "") {

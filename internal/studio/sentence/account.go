@@ -97,6 +97,9 @@ func (r *reader) nameAt(at int) string {
 		r.tokens[at].possessive {
 		return ""
 	}
+	if joint == "and" && isWordAs(r.singularAt(at)+" and "+r.singularAt(last), meaning.Noun) {
+		return r.span(at, last+1-at)
+	}
 	if joint == "and" && (slices.Contains(determiners, r.wordAt(at-1)) || r.isNumberAt(at-1) ||
 		strings.HasSuffix(r.wordAt(at), "s") || strings.HasSuffix(r.wordAt(last), "s")) {
 		return ""
@@ -104,12 +107,15 @@ func (r *reader) nameAt(at int) string {
 	return r.span(at, last+1-at)
 }
 
+// singularAt returns the base form of the noun at a position.
+func (r *reader) singularAt(at int) string { return meaning.Lemma(r.wordAt(at), meaning.Noun) }
+
 // isNameWord reports whether a word may be part of a name.
 func (r *reader) isNameWord(at int) bool {
 	word := r.wordAt(at)
 	list, _ := r.findSenses(word)
 	gerund := strings.HasSuffix(word, "ing") && isWordAs(word, meaning.Noun)
-	return word != "" && !isMark(word) && (!r.spent[at] || gerund) && (hasNoun(list) || !hasSense(list, grammar...) && r.isContent(at) &&
+	return word != "" && !isMark(word) && (!r.spent[at] || gerund || r.wordAt(at+1) == "of") && (hasNoun(list) || !hasSense(list, grammar...) && r.isContent(at) &&
 		isWordAs(word, meaning.Noun))
 }
 

@@ -24,7 +24,7 @@ const maxMarkers = 40
 // noteCreatures notes the people or animals of a phrase; false: it names none.
 func (r *reader) noteCreatures(p *nounPhrase) bool {
 	noun := meaning.Lemma(p.head, meaning.Noun)
-	kind, _ := meaning.Ancestor(noun, meaning.Noun, func(w string) bool { return r.Kinds[w] != "" })
+	kind, _ := meaning.Ancestor(noun, meaning.Noun, 0, func(w string) bool { return r.Kinds[w] != "" })
 	if r.none || kind != "person" && kind != "animal" {
 		return false
 	}

@@ -588,12 +588,17 @@ func (b *phraseReader) resolveHead() {
 		b.shown = name
 		return
 	}
-	if len(all) < 2 || b.nouns[len(all)-2].possessive || b.broaderKind(noun) == noThing {
-		return
+	if len(all) > 1 && !b.nouns[len(all)-2].possessive && b.broaderKind(noun) != noThing {
+		if s, ok := senseOf(b.nouns[len(all)-2].list, isThing); ok {
+			b.sense, b.known = s, true
+			b.shown = b.Things[s.name].Words[0]
+			return
+		}
 	}
-	if s, ok := senseOf(b.nouns[len(all)-2].list, isThing); ok {
-		b.sense, b.known = s, true
-		b.shown = b.Things[s.name].Words[0]
+	if (b.number > 0 && b.vague == "" || b.plural) && (!b.copula || b.turned) {
+		if s, name, ok := b.resolveRare(noun); ok {
+			b.sense, b.known, b.shown = s, true, name
+		}
 	}
 }
 

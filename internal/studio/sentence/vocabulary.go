@@ -286,8 +286,30 @@ const noThing = "nothing"
 
 // broaderKind returns the kind of things to which the most frequent sense of a noun belongs.
 func (v *vocabulary) broaderKind(noun string) string {
-	kind, _ := meaning.Ancestor(noun, meaning.Noun, func(w string) bool { return v.Kinds[w] != "" })
-	return v.Kinds[kind]
+	return v.Kinds[v.kindOf(noun, 0)]
+}
+
+// kindOf returns the nearest broader noun of kinds for one sense of a noun.
+func (v *vocabulary) kindOf(noun string, sense int) string {
+	kind, _ := meaning.Ancestor(noun, meaning.Noun, sense, func(w string) bool { return v.Kinds[w] != "" })
+	return kind
+}
+
+// rareSenses is the number of senses after the first that resolveRare looks at.
+const rareSenses = 2
+
+// resolveRare returns the thing that a less frequent sense of a noun is a kind of, if it names no person or animal: "an
+// egg", "a stamp".
+func (v *vocabulary) resolveRare(noun string) (sense, string, bool) {
+	if v.isCreature(noun) {
+		return sense{}, "", false
+	}
+	for rank := 1; rank <= rareSenses; rank++ {
+		if name := v.Kinds[v.kindOf(noun, rank)]; name != "" && name != noThing {
+			return sense{class: isThing, name: name}, v.Things[name].Words[0], true
+		}
+	}
+	return sense{}, "", false
 }
 
 // isCreature reports whether a noun names a person or an animal: of stone it is a statue.
