@@ -47,7 +47,7 @@ func (r *reader) accountWords(out *Reading) {
 				*unknown = appendWords(*unknown, word)
 				a.add(word)
 			}
-			if name := r.nameAt(i); name != "" && !a.has(name) && !isHeld(out, word) {
+			if name := r.nameAt(i); name != "" && !a.hasInRow(name) && !isHeld(out, word) {
 				split = append(split, name)
 			}
 		}
@@ -64,7 +64,9 @@ func (r *reader) accountWords(out *Reading) {
 
 // isHeld reports whether something is in or on the thing that a noun names: "a vase of flowers".
 func isHeld(out *Reading, noun string) bool {
-	return slices.ContainsFunc(out.Phrases, func(p Phrase) bool { return p.Relation == "in "+noun || p.Relation == "on "+noun })
+	return slices.ContainsFunc(out.Phrases, func(p Phrase) bool {
+		return p.Relation == "in "+noun || p.Relation == "on "+noun
+	})
 }
 
 // account is what a report names.
@@ -81,8 +83,8 @@ func (a *account) add(words string) {
 	a.all = append(a.all, " "+strings.Join(list, " ")+" ")
 }
 
-// has reports whether one entry of the report has the words in a row.
-func (a *account) has(words string) bool {
+// hasInRow reports whether one entry of the report has the words in a row.
+func (a *account) hasInRow(words string) bool {
 	return slices.ContainsFunc(a.all, func(text string) bool { return strings.Contains(text, " "+words+" ") })
 }
 
@@ -93,15 +95,16 @@ func (r *reader) nameAt(at int) string {
 	if joint == "of" || joint == "and" {
 		last++
 	}
-	if !r.isNameWord(at) && !(last == at+1 && isParticiple(r.wordAt(at))) || !r.isNameWord(last) ||
+	list, _ := r.findSenses(r.singularAt(last))
+	noVerb := last == at+1 && hasNoun(list) && !r.spent[last] // "food stands"
+	if !r.isNameWord(at) && !(last == at+1 && isParticiple(r.wordAt(at))) || !r.isNameWord(last) && !noVerb ||
 		r.tokens[at].possessive {
 		return ""
 	}
 	if joint == "and" && isWordAs(r.singularAt(at)+" and "+r.singularAt(last), meaning.Noun) {
 		return r.span(at, last+1-at)
 	}
-	if joint == "and" && (slices.Contains(determiners, r.wordAt(at-1)) || r.isNumberAt(at-1) ||
-		strings.HasSuffix(r.wordAt(at), "s") || strings.HasSuffix(r.wordAt(last), "s")) {
+	if joint == "and" && (strings.HasSuffix(r.wordAt(at), "s") || strings.HasSuffix(r.wordAt(last), "s")) {
 		return ""
 	}
 	return r.span(at, last+1-at)
@@ -115,8 +118,11 @@ func (r *reader) isNameWord(at int) bool {
 	word := r.wordAt(at)
 	list, _ := r.findSenses(word)
 	gerund := strings.HasSuffix(word, "ing") && isWordAs(word, meaning.Noun)
-	return word != "" && !isMark(word) && (!r.spent[at] || gerund || r.wordAt(at+1) == "of") && (hasNoun(list) || !hasSense(list, grammar...) && r.isContent(at) &&
-		isWordAs(word, meaning.Noun))
+	joins := r.spent[at] && !gerund && r.wordAt(at+1) != "of" && (!hasNoun(list) || hasSense(list, isPlain))
+	if word == "" || isMark(word) || joins {
+		return false
+	}
+	return hasNoun(list) || !hasSense(list, grammar...) && r.isContent(at) && isWordAs(word, meaning.Noun)
 }
 
 // grammar are the classes of words that only join others.
@@ -148,8 +154,8 @@ func (r *reader) isContent(at int) bool {
 }
 
 // empty are nouns that name nothing.
-var empty = []string{"thing", "things", "something", "anything", "nothing", "everything", "kind", "kinds", "sort", "sorts",
-	"type", "types", "way", "ways", "lot", "lots", "bit", "bits", "couple", "need"}
+var empty = []string{"thing", "things", "something", "anything", "nothing", "everything", "kind", "kinds", "sort",
+	"sorts", "type", "types", "way", "ways", "lot", "lots", "bit", "bits", "couple", "need"}
 
 // isNamed reports whether a word that else joins others can only be a noun at its position: behind an article, or as
 // no other part of speech.

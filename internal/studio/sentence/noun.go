@@ -524,7 +524,7 @@ func (r *reader) bindLandmark(m *mention, l *link) {
 	if l.region != "" {
 		noun = l.region + " of " + noun
 	}
-	if l.spread && l.relation == "on" && m.class == isSetting && !r.isOpen(m) {
+	if l.spread && l.relation == "on" && m.class == isSetting && !r.isOpenPlace(m) {
 		l.relation = "in" // "trees dot the valley"
 	}
 	for _, one := range l.subjects {

@@ -160,7 +160,8 @@ func (r *reader) matchVerb(at int) (sense, bool) {
 // leading are verbs of ways, and flowing those of waters and of things that move: "a stream flows into the lake".
 var (
 	leading = []string{"lead", "wind", "climb", "open", "ascend"}
-	flowing = []string{"flow", "run", "cascade", "empty", "pour", "spill", "drain", "tumble", "plunge", "continue", "descend",
+	flowing = []string{"flow", "run", "cascade", "empty", "pour", "spill", "drain", "tumble", "plunge", "continue",
+		"descend",
 		"go", "twist", "snake", "curve", "stretch", "extend"}
 )
 
@@ -168,8 +169,8 @@ var (
 func (r *reader) flows(m *mention) bool {
 	s := r.Settings[m.name]
 	return m.class == isSetting && (s.Way != "" || s.River || m.name == "corridor") ||
-		m.class == isThing && slices.Contains([]string{"waterfall", "stream", "stair", "spiral_stair", "ladder", "bridge", "aisle",
-			"roof_stack"}, m.name)
+		m.class == isThing && slices.Contains([]string{"waterfall", "stream", "stair", "spiral_stair", "ladder", "bridge",
+			"aisle", "roof_stack"}, m.name)
 }
 
 // hangs are verbs of things that hang: "a lamp dangles down from the beam".
@@ -194,7 +195,8 @@ func (r *reader) matchHang(at int) int {
 // matchLead returns the number of words from "leads" to "to".
 func (r *reader) matchLead(at int) int {
 	lemma := meaning.Lemma(r.wordAt(at), meaning.Verb)
-	if word := r.wordAt(at); word == "open" || !slices.Contains(leading, lemma) && !(slices.Contains(flowing, lemma) && r.last != nil && r.flows(r.last)) {
+	flows := slices.Contains(flowing, lemma) && r.last != nil && r.flows(r.last)
+	if r.wordAt(at) == "open" || !slices.Contains(leading, lemma) && !flows {
 		return 0
 	}
 	for next := at + 1; next < at+7; next++ {

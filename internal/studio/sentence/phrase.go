@@ -129,6 +129,10 @@ func (b *phraseReader) step() bool {
 	if one, ok := pieces[word]; ok && len(b.nouns) > 0 && b.wordAt(b.at+1) != "of" && !b.isFunction(b.at+1) {
 		return b.takeNoun(nounAt{words: word, plural: one != word}, 1) // "boat parts"
 	}
+	if hasSense(list, isPlain) && b.isPluralHead(word) {
+		heads, _ := b.findSenses(meaning.Lemma(word, meaning.Noun))
+		return b.takeNoun(nounAt{words: word, list: heads, plural: true}, 1)
+	}
 	switch {
 	case hasSense(list, isPlain) && !hasSense(list, isThing, isSetting, isSurface, isMaterial, isSize):
 		return b.takePlain(word)
@@ -136,6 +140,19 @@ func (b *phraseReader) step() bool {
 		return b.takeStranger(word)
 	}
 	return b.takeKnown(list, n, plural)
+}
+
+// isPluralHead reports whether a word that may be a verb is the plural head of the phrase: behind a number, behind
+// "there are" or where a verb lacks its place, as in "two food stands" and "lamp stands are".
+func (b *phraseReader) isPluralHead(word string) bool {
+	one := meaning.Lemma(word, meaning.Noun)
+	heads, _ := b.findSenses(one)
+	if one == word || !hasNoun(heads) || len(b.nouns) == 0 || b.nouns[len(b.nouns)-1].plural {
+		return false
+	}
+	next := b.wordAt(b.at + 1)
+	return b.number > 1 || b.turned && b.copula || next == "" || isMark(next) ||
+		slices.Contains([]string{"are", "were", "and", "that", "which", "with"}, next)
 }
 
 func (b *phraseReader) takeDeterminer(word string) bool {
@@ -435,6 +452,9 @@ func (b *phraseReader) isVerbHere(word string, list []sense, plural bool) bool {
 	switch {
 	case b.senses[pair] != nil || isWordAs(pair, meaning.Noun):
 		return false
+	case !b.nouns[len(b.nouns)-1].plural && hasNoun(list) && hasSense(list, isPlain) &&
+		meaning.Lemma(word, meaning.Verb) == word && !slices.Contains([]string{"of", "and"}, b.wordAt(b.from-1)):
+		return false // "a torch stand": one thing stands, several stand
 	case b.isFunction(next):
 		return true
 	case isParticiple(word):

@@ -135,8 +135,8 @@ const byAgent = "by agent"
 // open are places on which things are.
 var open = []string{"island", "hillside", "cliffs", "beach", "quay"}
 
-// isOpen reports whether things are on a place rather than in it.
-func (r *reader) isOpen(m *mention) bool {
+// isOpenPlace reports whether things are on a place rather than in it.
+func (r *reader) isOpenPlace(m *mention) bool {
 	return slices.Contains(open, m.name) || r.Settings[m.name].Way != "" && m.name != "pass"
 }
 

@@ -380,7 +380,7 @@ func (r *reader) readInverse(s sense) {
 		r.Things[subjects[0].name].Stands == asHouse && isWordAs(r.wordAt(r.at), meaning.Verb)) {
 		s.name = "in"
 	}
-	if len(subjects) > 0 && s.name == "on" && subjects[0].class == isSetting && (!r.isOpen(subjects[0]) &&
+	if len(subjects) > 0 && s.name == "on" && subjects[0].class == isSetting && (!r.isOpenPlace(subjects[0]) &&
 		slices.Contains(spreading, meaning.Lemma(r.wordAt(r.at), meaning.Verb)) ||
 		slices.Contains([]string{"holds", "holding", "carrying", "bearing"}, r.wordAt(r.at))) {
 		s.name = "in"
@@ -420,8 +420,7 @@ func (r *reader) readInverse(s sense) {
 		switch {
 		case s.name == "on" && slices.Contains(holding, subjects[0].name) &&
 			!slices.Contains(finishes, strings.TrimSuffix(r.wordAt(r.at), "d")+"d") &&
-			!slices.Contains([]string{"decorated", "adorned", "studded", "encrusted", "marked", "painted", "carved",
-				"engraved", "inscribed", "labeled", "labelled", "stamped", "etched", "embroidered", "bound", "wrapped", "tied"}, r.wordAt(r.at)):
+			!slices.Contains(outward, r.wordAt(r.at)):
 			l.relation = "in"
 		case s.name == "in" && (slices.Contains(holders, subjects[0].name) || slices.Contains(bearing, subjects[0].name)):
 			l.relation = "on"
@@ -480,6 +479,10 @@ var (
 		"stall", "block", "cart", "rug", "hill", "roof"}
 	furniture = []string{"chair", "stool", "bench", "sofa", "bed", "pew", "table", "desk", "rug", "fireplace", "shelf"}
 )
+
+// outward are participles of what is on the outside of a thing, also of one that holds others.
+var outward = []string{"decorated", "adorned", "studded", "encrusted", "marked", "painted", "carved", "engraved",
+	"inscribed", "labeled", "labelled", "stamped", "etched", "embroidered", "bound", "wrapped", "tied"}
 
 // bearing are things whose contents are on them: "shelves of jars".
 var bearing = []string{"shelf", "bookcase", "plate", "cart"}

@@ -55,7 +55,8 @@ func (v *vocabulary) splitWords(text string) (out []token, whole bool) {
 func (v *vocabulary) isCompound(first, second string) bool {
 	joined := first + second
 	for _, word := range []string{first, second} {
-		if list, _ := v.findSenses(word); hasSense(list, isPlain, isRelation) && (word == second || isWordAs(word, meaning.Verb)) {
+		list, _ := v.findSenses(word)
+		if hasSense(list, isPlain, isRelation) && (word == second || isWordAs(word, meaning.Verb)) {
 			return false // "the hall stands", "shields hang over"
 		}
 	}

@@ -286,11 +286,11 @@ const noThing = "nothing"
 
 // broaderKind returns the kind of things to which the most frequent sense of a noun belongs.
 func (v *vocabulary) broaderKind(noun string) string {
-	return v.Kinds[v.kindOf(noun, 0)]
+	return v.Kinds[v.nearestKind(noun, 0)]
 }
 
-// kindOf returns the nearest broader noun of kinds for one sense of a noun.
-func (v *vocabulary) kindOf(noun string, sense int) string {
+// nearestKind returns the nearest broader noun of kinds for one sense of a noun.
+func (v *vocabulary) nearestKind(noun string, sense int) string {
 	kind, _ := meaning.Ancestor(noun, meaning.Noun, sense, func(w string) bool { return v.Kinds[w] != "" })
 	return kind
 }
@@ -305,7 +305,7 @@ func (v *vocabulary) resolveRare(noun string) (sense, string, bool) {
 		return sense{}, "", false
 	}
 	for rank := 1; rank <= rareSenses; rank++ {
-		if name := v.Kinds[v.kindOf(noun, rank)]; name != "" && name != noThing {
+		if name := v.Kinds[v.nearestKind(noun, rank)]; name != "" && name != noThing {
 			return sense{class: isThing, name: name}, v.Things[name].Words[0], true
 		}
 	}
