@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loregate/internal/access"
@@ -27,7 +28,7 @@ type bargain struct {
 const haggleAgain = world.Hour
 
 // tradeIntent returns the act of a command that asks for prices or haggles. ok is false if it is no such
-// command, or nobody trades at the player's place.
+// command, or nobody trades at the player's place and the words may mean something else.
 func (h *Host) tradeIntent(
 	ctx context.Context,
 	g access.Grant,
@@ -43,7 +44,7 @@ func (h *Host) tradeIntent(
 			return err
 		}
 		wares, err := s.listWares()
-		ok = len(wares) > 0
+		ok = len(wares) > 0 || i.Verb == command.Price && i.DirectObject == ""
 		return err
 	})
 	return i, ok, err
@@ -116,7 +117,7 @@ func (s *turn) planBuy() error {
 		return err
 	}
 	if purse < cost {
-		return cannot("poor", "That comes to %s, and you have %d.", countedName(w.Money, cost), purse)
+		return cannot("poor", "That comes to %s, and you have %d.", countMoney(w.Money.Title(), cost), purse)
 	}
 	if err := s.exchangeGoods(w, n, -cost); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (s *turn) planSell() error {
 	case paid == 0:
 		return cannot("worthless", "%s would give nothing for %s.", w.Seller.Title(), t.Title())
 	case paid > market.StockOf(w.Till).Quantity:
-		return cannot("seller_poor", "%s cannot pay as much as %s.", w.Seller.Title(), countedName(w.Money, paid))
+		return cannot("seller_poor", "%s cannot pay as much as %s.", w.Seller.Title(), countMoney(w.Money.Title(), paid))
 	}
 	if err := s.exchangeGoods(w, -n, paid); err != nil {
 		return err
@@ -352,7 +353,7 @@ func (m narrator) tellPrices(ctx context.Context, d world.Action, place world.Ca
 		parts = append(parts, describeOffer(w, deal))
 	}
 	if len(parts) == 0 {
-		return "Nothing is for sale here now.", nil
+		return "Nobody here has anything to sell.", nil
 	}
 	return strings.Join(parts, "\n"), nil
 }
@@ -366,12 +367,31 @@ func describeOffer(w market.Ware, deal bargain) string {
 	if w.Quantity == 0 {
 		return w.Card.Title() + " at " + w.Seller.Title() + ": sold out."
 	}
-	text := w.Card.Title() + " at " + w.Seller.Title() + ": " + countedName(w.Money, w.CostOf(1, deal.Percent)) + unit
-	return text + ", and " + countedName(w.Card, w.Quantity) + " to be had."
+	text := w.Card.Title() + " at " + w.Seller.Title() + ": " + countMoney(w.Money.Title(), w.CostOf(1, deal.Percent)) + unit
+	return text + ", and " + strconv.FormatInt(w.Quantity, 10) + " to be had."
 }
 
-func countedName(t world.Card, n int64) string {
-	return world.CountedName(world.Held{Card: t, Quantity: n})
+// countMoney writes an amount of money as a person says it: "2 sound pennies", "1 crown of salt". The name of the money
+// is in English; the first word before "of", or else the last one, has its plural.
+func countMoney(name string, n int64) string {
+	name = strings.ToLower(name)
+	if n == 1 {
+		return "1 " + name
+	}
+	head, rest := name, ""
+	if at := strings.Index(name, " of "); at > 0 {
+		head, rest = name[:at], name[at:]
+	}
+	switch {
+	case strings.HasSuffix(head, "y") && !strings.ContainsAny(head[max(len(head)-2, 0):len(head)-1], "aeiou"):
+		head = head[:len(head)-1] + "ies"
+	case strings.HasSuffix(head, "s"), strings.HasSuffix(head, "x"), strings.HasSuffix(head, "ch"),
+		strings.HasSuffix(head, "sh"):
+		head += "es"
+	default:
+		head += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + head + rest
 }
 
 // tellTrade narrates a trade.
@@ -385,7 +405,7 @@ func tellTrade(d world.Action) string {
 		text += link + d.Target.Name
 	}
 	if d.Trade != nil {
-		text += " for " + world.Action{Objects: []world.ObjectRef{d.Trade.Money}}.ObjectNames()
+		text += " for " + countMoney(d.Trade.Money.Name, d.Trade.Money.Quantity)
 	}
 	return text + "."
 }
