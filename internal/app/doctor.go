@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
+	"loregate/internal/usage"
 )
 
 // Doctor checks everything that a person could have configured wrong, prints the effective
@@ -135,6 +136,7 @@ func (d *doctor) reportAgents(ctx context.Context, a *App, w canon.World) {
 	}
 	d.printCheck("agents in "+w.Slug, nil,
 		"a proposal that cites a context is judged by the gates; one that cites none %s", without)
+	d.reportRecall(ctx, a, w)
 	err := a.runAsOperator(ctx, w.ID, "list_standing", access.Read, func(g access.Grant) error {
 		lines, err := a.Proposals.StandingLines(ctx, g)
 		for _, line := range lines {
@@ -145,6 +147,23 @@ func (d *doctor) reportAgents(ctx context.Context, a *App, w canon.World) {
 	if err != nil {
 		d.printCheck("standing approvals", err, "")
 	}
+}
+
+// reportRecall prints the recall of vectors that was sampled while they were made, if there are any.
+func (d *doctor) reportRecall(ctx context.Context, a *App, w canon.World) {
+	if a.vectors == nil {
+		return
+	}
+	var total usage.Group
+	err := a.runAsOperator(ctx, w.ID, "read_usage", access.Read, func(g access.Grant) (err error) {
+		total, _, err = a.usage.Aggregate(ctx, g, usage.Query{Purpose: "retrieval"})
+		return err
+	})
+	text := "not sampled yet; serve samples it while it makes vectors"
+	if total.RecallSamples > 0 {
+		text = fmt.Sprintf("%.1f%% of the ten nearest texts, in %d samples", 100*total.RecallMean, total.RecallSamples)
+	}
+	d.printCheck("recall in "+w.Slug, err, "%s", text)
 }
 
 // AskReady returns an error if a running server does not accept calls.

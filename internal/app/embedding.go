@@ -12,6 +12,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/embed"
 	"loregate/internal/slicesx"
+	"loregate/internal/usage"
 	"loregate/internal/vector"
 )
 
@@ -58,9 +59,14 @@ func (a *App) openVectors() error {
 		weight = m.weight
 	}
 	a.vectors, err = vector.New(vector.Config{Embedder: e, Model: model, Weight: weight,
-		Folder: filepath.Join(a.Config.Data, "vectors"),
+		Folder: filepath.Join(a.Config.Data, "vectors"), Recall: a.recordRecall,
 		Logger: a.logger, Now: a.now})
 	return err
+}
+
+// recordRecall records a sample of the recall of vectors.
+func (a *App) recordRecall(w access.WorldID, share float64) {
+	a.usage.Record(w, usage.Event{Name: usage.LoreRetrieved, Purpose: "retrieval", Recall: &share})
 }
 
 // nearness returns the keeper of vectors for the canon's searches; nil if there is none.

@@ -229,6 +229,9 @@ func (k *Keeper) embedMissing(ctx context.Context, src Source, id access.WorldID
 		if got, err = k.embed(ctx, texts); err != nil {
 			return false, err
 		}
+		if share, ok := sampleRecall(got); ok && k.cfg.Recall != nil && level == access.LevelUser {
+			k.cfg.Recall(id, share)
+		}
 	}
 	return true, k.store(id, level, missing, cards, counts, got)
 }

@@ -31,6 +31,9 @@ type Config struct {
 	Folder   string // of the files; "" keeps vectors in memory only
 	// Weight is the influence of vectors beside words; 0 is 1, that of a model which understands sentences.
 	Weight float64
+	// Recall is told the recall of stored vectors against those of the model, sampled from cards that everybody sees; nil
+	// samples nothing.
+	Recall func(w access.WorldID, share float64)
 	Logger *slog.Logger
 	Now    func() time.Time
 }
