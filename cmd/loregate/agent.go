@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -12,6 +13,9 @@ import (
 
 type agentCmd struct {
 	Ambience agentAmbienceCmd `cmd:"" help:"Propose an ambient layer for a place that has none."`
+	Run      agentRunCmd      `cmd:"" help:"Run an agent once."`
+	Watch    agentWatchCmd    `cmd:"" help:"Run the agents when their triggers and schedules say so, until stopped, and print each run."`
+	Switch   agentSwitchCmd   `cmd:"" help:"Switch an agent on or off in a world. Runs of it end within a second, in every process."`
 	List     agentListCmd     `cmd:"" help:"List the agents: what triggers them, their models and budgets, and whether they are on."`
 	Explain  agentExplainCmd  `cmd:"" help:"Print the trace of a run: its calls, its proposals with their verdicts, and the costs meanwhile."`
 	Quest    agentQuestCmd    `cmd:"" help:"Draft quests, have a committee judge them, and propose the best one."`
@@ -55,21 +59,84 @@ func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
+type agentRunCmd struct {
+	common
+	Name      string `arg:"" name:"role" help:"Agent: ${agents}."`
+	DryRun    bool   `help:"Judge what would be proposed by the gates for texts, and propose nothing."`
+	Location  string `help:"Place by name or id. Default: the place where players begin." placeholder:"PLACE"`
+	Player    string `help:"Player by name or id: who acts (intent), who is spoken to (npc), who wanted to go there (world)." placeholder:"PLAYER"`
+	NPC       string `help:"Character who speaks, by name or id. Default: somebody with the player." placeholder:"CHARACTER"`
+	Direction string `help:"Direction of the pending exit. Default: the first of the place." placeholder:"DIRECTION"`
+	Text      string `help:"Text to read (intent) or to judge (safety)." placeholder:"TEXT"`
+	Committee int    `help:"Number of drafts of a quest, 1 to 5." default:"3"`
+	Seed      uint64 `help:"Seed of the choices of a quest."`
+	Reward    string `help:"Reward of a quest, such as 2 and the name of a coin." placeholder:"REWARD"`
+	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+}
+
+func (c agentRunCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		done, err := a.RunAgent(ctx, c.World, c.Name, agent.Order{Location: c.Location, Player: c.Player, NPC: c.NPC,
+			Direction: c.Direction, Text: c.Text, DryRun: c.DryRun,
+			Quest: agent.QuestWish{Drafts: c.Committee, Seed: c.Seed, Reward: c.Reward}})
+		if err != nil {
+			return err
+		}
+		return printValue(out, done)
+	})
+}
+
+type agentWatchCmd struct {
+	common
+}
+
+func (c agentWatchCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		fmt.Fprintln(out, "watching")
+		a.WatchAgents(ctx, func(r app.AgentRun) {
+			why := r.Why
+			if r.Err != nil {
+				r.Status, why = "failed", r.Err.Error()
+			}
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", r.Run, r.World, r.Role, r.Status, why)
+		})
+		return nil
+	})
+}
+
+type agentSwitchCmd struct {
+	common
+	Name  string `arg:"" name:"role" help:"Agent: ${agents}."`
+	To    string `arg:"" help:"on or off." enum:"on,off"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+}
+
+func (c agentSwitchCmd) Run(ctx context.Context, _ io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error { return a.SwitchAgent(ctx, c.World, c.Name, c.To == "on") })
+}
+
 type agentListCmd struct {
 	common
 	listing
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 }
 
-var agentTable = table[app.AgentRole]{"AGENT ON MODEL TOKENS/HOUR TOKENS/DAY READS TRIGGER", func(r app.AgentRole) []string {
+var agentTable = table[app.AgentRole]{"AGENT ON VIEW MODEL TIER TOKENS/HOUR TOKENS/DAY TRIGGER", func(r app.AgentRole) []string {
 	on := "off"
 	if r.On {
 		on = "on"
 	}
-	return []string{r.Name, on, r.Model, strconv.Itoa(r.Hour), strconv.Itoa(r.Day), strconv.Itoa(r.Calls), r.Trigger}
+	return []string{r.Name, on, r.Sees, r.Model, r.Tier, strconv.Itoa(r.Hour), strconv.Itoa(r.Day), r.Trigger}
 }}
 
 func (c agentListCmd) Run(ctx context.Context, out io.Writer) error {
-	return c.withApp(ctx, func(a *app.App) error { return agentTable.print(out, c.listing, a.AgentRoles()) })
+	return c.withApp(ctx, func(a *app.App) error {
+		list, err := a.AgentRoles(ctx, c.World)
+		if err != nil {
+			return err
+		}
+		return agentTable.print(out, c.listing, list)
+	})
 }
 
 type agentExplainCmd struct {

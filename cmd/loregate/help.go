@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"loregate/internal/agent"
 	"loregate/internal/stem"
 )
 
@@ -20,7 +21,7 @@ succeeded, 1 if it failed, 2 if the command line is wrong, and 130 if the comman
 // newParser returns the parser of the command line, which prints to out and errOut.
 func newParser(out, errOut io.Writer) (*kong.Kong, error) {
 	return kong.New(&cli{}, kong.Name("loregate"), kong.Description(overview), kong.ExplicitGroups(groups),
-		kong.Vars{"languages": strings.Join(stem.Languages(), ",")},
+		kong.Vars{"agents": strings.Join(agent.Names(), ", "), "languages": strings.Join(stem.Languages(), ",")},
 		kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 }
 

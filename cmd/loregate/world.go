@@ -90,6 +90,7 @@ type worldConfigureCmd struct {
 	Rules       string   `help:"System of rules that settles uncertain acts: srd-5.1, the fifth edition, or freeform. Default: srd-5.1." enum:",srd-5.1,freeform" default:"" placeholder:"SYSTEM"`
 	Safety      string   `help:"Safety profile of texts: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 	Generate    string   `help:"Places behind pending exits, when a player wants to go there: off, propose (drafted, and a person decides) or live (drafted, and made if the gates let them through). Default: off." enum:",off,propose,live" default:"" placeholder:"HOW"`
+	Drift       string   `help:"Layers over places that the canon denies by now: propose (an agent proposes to end them, and a person decides) or live (they end if the gates let that through). Default: propose." enum:",propose,live" default:"" placeholder:"HOW"`
 	Unproven    []string `help:"Kinds of proposals that agents may make without a contextRef: ambience, npc_dialogue, player_action. With none, the default, such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
 
@@ -117,6 +118,9 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			}
 			if w.Generate != "" {
 				app.SetGenerate(s, w.Generate)
+			}
+			if w.Drift != "" {
+				app.SetDrift(s, w.Drift)
 			}
 			if w.Rules != "" {
 				app.SetRules(s, w.Rules)

@@ -34,6 +34,8 @@ type Request struct {
 	// members and allows no others. It does not limit lengths or numbers, since some endpoints
 	// would refuse that.
 	Schema json.RawMessage
+
+	task *task // whose role pays, too; nil for none
 }
 
 // Completion is a model's answer. If the request had a Schema, Text is JSON that fits it.
@@ -57,9 +59,18 @@ type Config struct {
 	AskIntents, AskModeration bool
 	AskPlaces                 bool // it drafts places, in place of the composer
 	AskQuests                 bool // it drafts quests, in place of the grammar of arcs
-	// Assess judges the payload of a quest that is not proposed, with the rights of the caller. Required by ProposeQuest.
-	Assess func(ctx context.Context, c access.Caller, w access.WorldID, correlation string,
+	AskNPCs                   bool // it writes the lines of characters
+	// Assess judges the payload of a kind that is not proposed, with the rights of the caller. Required by the planner and
+	// by dry runs.
+	Assess func(ctx context.Context, c access.Caller, w access.WorldID, correlation, kind string,
 		payload json.RawMessage) ([]proposal.Assessment, error)
+	// SwitchedOff reports whether an agent was switched off in a world, which ends its runs. nil: none was.
+	SwitchedOff func(ctx context.Context, w access.WorldID, role string) (bool, error)
+	// Kept lists the texts that are kept at some places and characters, from an offset, and the number of all these
+	// cards; VetKept judges one, and Audited is told of an audit. The first two are required by audits.
+	Kept    func(ctx context.Context, g access.Grant, offset, limit int) ([]Kept, int, error)
+	VetKept func(ctx context.Context, g access.Grant, k Kept) (*proposal.Rejection, error)
+	Audited func(judged, drifted int)
 	// Trial: the model must pass a trial before its answers to such questions are used.
 	Trial bool
 	Usage *usage.Recorder
@@ -94,7 +105,10 @@ func New(c Config) (*Agents, error) {
 		c.Policy = p
 	}
 	if c.Answers == nil {
-		c.AskIntents, c.AskModeration, c.AskPlaces, c.AskQuests = false, false, false, false
+		c.AskIntents, c.AskModeration, c.AskPlaces, c.AskQuests, c.AskNPCs = false, false, false, false, false
+	}
+	if c.SwitchedOff == nil {
+		c.SwitchedOff = func(context.Context, access.WorldID, string) (bool, error) { return false, nil }
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -18,9 +18,9 @@ import (
 
 func (s *scene) keep() agent.Ambience {
 	s.t.Helper()
-	a, err := s.KeepAmbience(s.t.Context(), player, s.world, s.place.String(), "c")
+	r, err := s.Run(s.t.Context(), s.world, "narrator", agent.Order{Location: s.place.String()}, "c")
 	must(s.t, err)
-	return a
+	return r.Result.(agent.Ambience)
 }
 
 // Without a model a place gets ambience that passes the gates, and is then left alone.
@@ -74,7 +74,7 @@ func TestComposerReplacesFailingModel(t *testing.T) {
 
 func TestUnknownPlace(t *testing.T) {
 	s := newScene(t, nil)
-	if _, err := s.KeepAmbience(t.Context(), player, s.world, "01900000-0000-7000-8000-00000000ffff", "c"); err == nil {
+	if _, err := s.Run(t.Context(), s.world, "narrator", agent.Order{Location: "01900000-0000-7000-8000-00000000ffff"}, "c"); err == nil {
 		t.Error("it is kept in atmosphere")
 	}
 }

@@ -26,7 +26,7 @@ const (
 // ambienceTemplate is the id of the prompt template for ambience.
 const ambienceTemplate = "ambience"
 
-// Ambience is the result of KeepAmbience.
+// Ambience is the result of keepAmbience.
 type Ambience struct {
 	Status     string              `json:"status"` // skipped, accepted, pending_review, duplicate or rejected
 	Why        string              `json:"why,omitempty"`
@@ -45,9 +45,14 @@ type task struct {
 	world   access.WorldID
 	id      string   // correlation
 	call    *op.Call // that the task is a part of; nil: none
+	role    string   // whose budget pays, beside that of the purpose; "" for none
+	dry     bool     // nothing is proposed
 	calls   int
+	spent   int // tokens
 	refs    []string
 	answers []json.RawMessage
+
+	proposed []proposal.Result
 }
 
 // errTooManyCalls ends a task that reads more often than allowed.
@@ -109,6 +114,7 @@ type locationContext struct {
 
 // atmosphere is the part of get-atmosphere that the pipeline reads.
 type atmosphere struct {
+	Tick      int64
 	TimeOfDay string
 	Weather   atmosphereLayer
 	Ambient   atmosphereLayer
@@ -119,30 +125,20 @@ type atmosphereLayer struct {
 	Value, ScopeID     string
 }
 
-// KeepAmbience gives a place an ambient layer if it has none. It reads only through the context
+// keepAmbience gives a place an ambient layer if it has none. It reads only through the context
 // tools, writes a draft and proposes it. A refused draft is retried at most twice; then the place
 // stays without a layer. location "" is the starter place.
-func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access.WorldID, location,
-	correlation string) (out Ambience, err error) {
-	t := &task{agents: a, caller: c, world: world, id: correlation}
-	var p *locationContext
-	if err := t.readContext(ctx, "get-location-context", placeInput(location), &p); err != nil {
-		return out, err
-	}
-	if p == nil {
-		return out, fault.New(fault.NotFound,
-			"there is no place %q; give the name of one, or its id as get-spatial-context has it", location)
-	}
-	var m atmosphere
-	if err := t.readContext(ctx, "get-atmosphere", placeInput(p.Location.ID), &m); err != nil {
+func (t *task) keepAmbience(ctx context.Context, location string) (out Ambience, err error) {
+	p, m, err := t.readPlace(ctx, location)
+	if err != nil {
 		return out, err
 	}
 	out.LocationID = p.Location.ID
 	if m.Ambient.Present && m.Ambient.ScopeID == p.Location.ID { // a realm's layer applies where a place has none
-		out.Status, out.Why = "skipped", "the place already has an active ambient layer"
+		out.Status, out.Why = Skipped, "the place already has an active ambient layer"
 		return out, nil
 	}
-	return t.proposeAmbience(ctx, out, *p, m)
+	return t.proposeAmbience(ctx, out, p, m, setting{Layer: "ambient"})
 }
 
 func placeInput(location string) map[string]any {
@@ -153,8 +149,9 @@ func placeInput(location string) map[string]any {
 }
 
 // proposeAmbience drafts and proposes until a draft is accepted or enough drafts were refused.
-func (t *task) proposeAmbience(ctx context.Context, out Ambience, p locationContext, m atmosphere) (Ambience, error) {
-	d, err := t.newDrafter(p, m)
+func (t *task) proposeAmbience(ctx context.Context, out Ambience, p locationContext, m atmosphere,
+	s setting) (Ambience, error) {
+	d, err := t.newDrafter(p, m, s)
 	if err != nil {
 		return out, err
 	}
@@ -163,9 +160,11 @@ func (t *task) proposeAmbience(ctx context.Context, out Ambience, p locationCont
 		if err != nil {
 			return out, err
 		}
-		r, err := t.submitProposal(ctx, "propose-ambience",
-			map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience",
-				"provenance": d.provenance})
+		payload := map[string]any{"locationId": p.Location.ID, "layerType": s.Layer, "text": text}
+		if s.ToTick > 0 {
+			payload["toTick"] = s.ToTick
+		}
+		r, err := t.submitDraft(ctx, draft{"ambience", "propose-ambience", payload, d.provenance})
 		if err != nil {
 			return out, err
 		}
@@ -201,7 +200,7 @@ type drafter struct {
 	last       usage.Event
 }
 
-func (t *task) newDrafter(p locationContext, m atmosphere) (*drafter, error) {
+func (t *task) newDrafter(p locationContext, m atmosphere, s setting) (*drafter, error) {
 	template, err := t.agents.cfg.Prompts.Get(ambienceTemplate, "")
 	if err != nil {
 		return nil, err
@@ -211,8 +210,9 @@ func (t *task) newDrafter(p locationContext, m atmosphere) (*drafter, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(array)
-	d := &drafter{task: t, setting: setting{Place: p.Location.Name, TimeOfDay: m.TimeOfDay, Weather: m.Weather.Value,
-		Tags: append(p.Location.Tags, p.NarrativeTags...)}, model: composerModel}
+	s.Place, s.TimeOfDay, s.Weather = p.Location.Name, m.TimeOfDay, m.Weather.Value
+	s.Tags = append(p.Location.Tags, p.NarrativeTags...)
+	d := &drafter{task: t, setting: s, model: composerModel}
 	if m.Weather.Defaulted {
 		d.setting.Weather = ""
 	}
@@ -273,7 +273,7 @@ func (d *drafter) generateText(ctx context.Context, n int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
 	answer, refused, err := a.completeInBudget(ctx, a.cfg.Provider, d.task.world,
-		Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
+		Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800, task: d.task}, &d.last)
 	if refused != nil {
 		return "", refused
 	}

@@ -29,6 +29,8 @@ type Question struct {
 	// Accept returns the usable part of an answer, or an error if there is none; nil accepts the
 	// answer as it is. A model's text is no more trustworthy than a stranger's.
 	Accept func(text string) (string, error)
+
+	task *task // that asks, and whose role pays; nil for none
 }
 
 // ErrNoModel is the error of Ask if no model is configured.
@@ -79,7 +81,7 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 // askModel asks within the budget and records the result.
 func (a *Agents) askModel(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
 	done, refused, err := a.completeInBudget(ctx, a.cfg.Answers, q.World,
-		Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
+		Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema, task: q.task}, event)
 	if refused != nil {
 		return "", refused
 	}
@@ -102,31 +104,52 @@ func (a *Agents) askModel(ctx context.Context, q Question, text string, event *u
 	return used, err
 }
 
-// completeInBudget asks a model within a world's budget, which may refuse before anything is sent.
-// Unspent tokens are returned, also after a failure or a canceled call. It writes the cost to
-// event.
+// completeInBudget asks a model within the budgets of a world and of the agent, which may refuse before anything is
+// sent. Unspent tokens are returned, also after a failure or a canceled call. It writes the cost to event.
 func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.WorldID, r Request,
 	event *usage.Event) (done Completion, refused, err error) {
 	most := TokensIn(r.Prompt) + r.MaxTokens
-	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Take(ctx, w, r.Purpose, most); err != nil {
+	taken := []string{}
+	for _, budget := range r.budgets() {
+		if a.cfg.Usage == nil {
+			break
+		}
+		if err := a.cfg.Usage.Take(ctx, w, budget, most); err != nil {
+			a.returnTokens(ctx, w, taken, most)
 			return Completion{}, err, nil
 		}
+		taken = append(taken, budget)
 	}
 	started := a.cfg.Now()
 	done, err = p.Complete(ctx, r)
 	event.LatencyMS, event.Retries = toMilliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
 	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion,
 		done.CostMicroUSD
-	if a.cfg.Usage != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
-		defer cancel()
-		if err := a.cfg.Usage.Return(ctx, w, r.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
-			a.cfg.Logger.WarnContext(ctx, "unused tokens could not be given back to the budget", "purpose", r.Purpose, "error",
-				err)
+	spent := done.TokensPrompt + done.TokensCompletion
+	if r.task != nil {
+		r.task.spent += spent
+	}
+	a.returnTokens(ctx, w, taken, most-spent)
+	return done, nil, err
+}
+
+// budgets returns the names of the budgets that pay for a request.
+func (r Request) budgets() []string {
+	if r.task == nil || r.task.role == "" {
+		return []string{r.Purpose}
+	}
+	return []string{r.Purpose, budgetOf(r.task.role)}
+}
+
+// returnTokens gives tokens back to budgets.
+func (a *Agents) returnTokens(ctx context.Context, w access.WorldID, budgets []string, tokens int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
+	defer cancel()
+	for _, b := range budgets {
+		if err := a.cfg.Usage.Return(ctx, w, b, tokens); err != nil {
+			a.cfg.Logger.WarnContext(ctx, "unused tokens could not be given back to the budget", "budget", b, "error", err)
 		}
 	}
-	return done, nil, err
 }
 
 // returnTimeout bounds the return of unspent tokens after a call.

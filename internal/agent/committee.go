@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/proposal"
@@ -56,21 +55,28 @@ type Deliberated struct {
 // grammarModel is the model name of arcs that the grammar wrote.
 const grammarModel = "arcs/1.0"
 
-// ProposeQuest drafts arcs of quests, has the judges for canonicality and safety judge each, and proposes the best one
+// proposeQuest drafts arcs of quests, has the judges for canonicality and safety judge each, and proposes the best one
 // with all opinions. It reads and proposes with the rights of the caller alone.
-func (a *Agents) ProposeQuest(ctx context.Context, c access.Caller, world access.WorldID, wish QuestWish,
-	run string) (out Committee, err error) {
+func (t *task) proposeQuest(ctx context.Context, wish QuestWish) (Committee, error) {
+	out, err := t.holdCommittee(ctx, wish)
+	if err != nil || out.Chosen == 0 {
+		return out, err
+	}
+	return t.proposeChosen(ctx, out)
+}
+
+// holdCommittee drafts arcs, has them judged, and chooses the best one.
+func (t *task) holdCommittee(ctx context.Context, wish QuestWish) (out Committee, err error) {
 	if wish.Drafts < 1 || wish.Drafts > MaxCommittee {
 		return out, fault.BadField("committee", "must be from 1 to 5")
 	}
-	out.Run = run
-	t := &task{agents: a, caller: c, world: world, id: run}
+	out.Run = t.id
 	parts, err := t.readCast(ctx, wish)
 	if err != nil {
 		return out, err
 	}
 	if parts.Giver.ID == "" {
-		out.Status, out.Why = "skipped", "nobody at "+parts.Here.Name+" could give a quest; choose a place with a person"
+		out.Status, out.Why = Skipped, "nobody at "+parts.Here.Name+" could give a quest; choose a place with a person"
 		return out, nil
 	}
 	for _, composed := range composeArcs(parts, wish.Seed, wish.Drafts) {
@@ -81,10 +87,9 @@ func (a *Agents) ProposeQuest(ctx context.Context, c access.Caller, world access
 		out.Drafts = append(out.Drafts, d)
 	}
 	if out.Chosen = chooseDraft(out.Drafts); out.Chosen == 0 {
-		out.Status, out.Why = "skipped", "the judges let no draft through"
-		return out, nil
+		out.Status, out.Why = Skipped, "the judges let no draft through"
 	}
-	return t.proposeChosen(ctx, out)
+	return out, nil
 }
 
 // deliberate has the n-th draft written and judged.
@@ -100,7 +105,7 @@ func (t *task) judgeDraft(ctx context.Context, draft arc, by string, n int) (d D
 		return d, err
 	}
 	d.hash = sha256.Sum256(d.payload)
-	judged, err := t.agents.cfg.Assess(ctx, t.caller, t.world, t.id, d.payload)
+	judged, err := t.agents.cfg.Assess(ctx, t.caller, t.world, t.id, "quest", d.payload)
 	if err != nil {
 		return d, err
 	}
@@ -151,8 +156,10 @@ func (t *task) proposeChosen(ctx context.Context, out Committee) (Committee, err
 	if err := json.Unmarshal(d.payload, &input); err != nil {
 		return out, err
 	}
-	input["provenance"], input["correlationId"] = p, t.id
-	r, err := t.submitProposal(ctx, "propose-quest", input)
+	if !t.dry {
+		input["correlationId"] = t.id
+	}
+	r, err := t.submitDraft(ctx, draft{"quest", "propose-quest", input, p})
 	if err != nil {
 		return out, err
 	}
@@ -189,7 +196,7 @@ func (t *task) askArc(ctx context.Context, parts cast, composed arc) (drafted ar
 	if err != nil {
 		return drafted, err
 	}
-	answer, err := t.agents.Ask(ctx, Question{World: t.world, Purpose: "quest_seed", Template: questTemplate,
+	answer, err := t.agents.Ask(ctx, Question{World: t.world, task: t, Purpose: "quest_seed", Template: questTemplate,
 		MaxTokens: 1024, Schema: schema, Values: map[string]string{"context": data, "theme": theme},
 		Accept: func(answer string) (string, error) {
 			_, err := readArc(parts, answer)

@@ -17,6 +17,9 @@ type setting struct {
 	TimeOfDay string
 	Weather   string
 	Tags      []string
+	Also      []string // phrases of which one is told first
+	Layer     string   // kind of the layer
+	ToTick    int64    // the last tick of the layer; 0 for no end
 }
 
 // Compose writes ambience for a place without a model: phrases that fit the hour, the terrain and
@@ -37,6 +40,9 @@ func Compose(s setting, seed string) string {
 	}
 	if r.IntN(2) == 0 {
 		parts[0], parts[1] = parts[1], parts[0]
+	}
+	if len(s.Also) > 0 {
+		parts = append([]string{pick(s.Also)}, parts...)
 	}
 	for len(parts) > 1 && utf8.RuneCountInString(strings.Join(parts, " ")) > maxAmbience {
 		parts = parts[:len(parts)-1]

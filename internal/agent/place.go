@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
 )
@@ -19,9 +18,10 @@ const placeTemplate = "place"
 
 // PlaceWish is a wish for the place behind a pending exit.
 type PlaceWish struct {
-	Location, Direction string
-	Opposite            string // of the direction
-	Player              string // who wanted to go there; "" for nobody
+	Location  string
+	Direction string                        // "" for the first that is pending
+	Opposite  func(direction string) string // returns the direction back
+	Player    string                        // who wanted to go there; "" for nobody
 }
 
 // placeDraft is a draft of a place, as propose-place takes it.
@@ -47,11 +47,9 @@ type placeExit struct {
 	Availability string
 }
 
-// DraftPlace proposes a place for a wish, if the exit is still pending. A draft that the gates refuse is written again
+// draftPlace proposes a place for a wish, if the exit is still pending. A draft that the gates refuse is written again
 // at most twice. The result's status is skipped if there is nothing to draft.
-func (a *Agents) DraftPlace(ctx context.Context, c access.Caller, world access.WorldID, wish PlaceWish,
-	correlation string) (r proposal.Result, err error) {
-	t := &task{agents: a, caller: c, world: world, id: correlation}
+func (t *task) draftPlace(ctx context.Context, wish PlaceWish) (r proposal.Result, err error) {
 	var p *placeContext
 	if err := t.readContext(ctx, "get-location-context", placeInput(wish.Location), &p); err != nil {
 		return r, err
@@ -63,20 +61,22 @@ func (a *Agents) DraftPlace(ctx context.Context, c access.Caller, world access.W
 			wish.Location,
 		)
 	}
-	if !slices.ContainsFunc(p.Exits, func(e placeExit) bool {
-		return e.Direction == wish.Direction && e.Availability == "pending"
-	}) {
-		return proposal.Result{Status: "skipped"}, nil
+	i := slices.IndexFunc(p.Exits, func(e placeExit) bool {
+		return (wish.Direction == "" || e.Direction == wish.Direction) && e.Availability == "pending"
+	})
+	if i < 0 {
+		return proposal.Result{Status: Skipped}, nil
 	}
+	wish.Direction = p.Exits[i].Direction
 	for n := 1; ; n++ {
 		d, model := t.writePlace(ctx, *p, wish, n)
-		in := map[string]any{"locationId": p.Location.ID, "direction": wish.Direction, "wayBack": wish.Opposite,
-			"name": d.Name, "text": d.Text, "terrain": d.Terrain,
-			"provenance": proposal.Provenance{Model: model, ContextRefs: t.refs}}
+		in := map[string]any{"locationId": p.Location.ID, "direction": wish.Direction,
+			"wayBack": wish.Opposite(wish.Direction), "name": d.Name, "text": d.Text, "terrain": d.Terrain}
 		if wish.Player != "" {
 			in["playerId"] = wish.Player
 		}
-		r, err = t.submitProposal(ctx, "propose-place", in)
+		r, err = t.submitDraft(ctx, draft{"place_draft", "propose-place", in,
+			proposal.Provenance{Model: model, ContextRefs: t.refs}})
 		if err != nil || r.Rejection == nil || n > maxRetries || r.Rejection.Gate == proposal.GateRate {
 			return r, err
 		}
@@ -121,7 +121,7 @@ func (t *task) askPlace(ctx context.Context, p placeContext, w PlaceWish) (d pla
 	}
 	answer, err := t.agents.Ask(
 		ctx,
-		Question{World: t.world, Purpose: "planning", Template: placeTemplate, MaxTokens: 512,
+		Question{World: t.world, task: t, Purpose: "planning", Template: placeTemplate, MaxTokens: 512,
 			Schema: schema, Values: map[string]string{"data": data},
 			Accept: func(answer string) (string, error) { return answer, read(answer) }},
 	)

@@ -36,19 +36,13 @@ var opposites = map[string]string{"north": "south", "south": "north", "up": "dow
 
 func (s *scene) draft(direction string) (status, text string) {
 	s.t.Helper()
-	r, err := s.DraftPlace(
-		s.t.Context(),
-		player,
-		s.world,
-		agent.PlaceWish{Location: s.place.String(), Direction: direction,
-			Opposite: opposites[direction]},
-		"c",
-	)
+	r, err := s.Run(s.t.Context(), s.world, "world", agent.Order{Location: s.place.String(), Direction: direction,
+		Opposite: func(d string) string { return opposites[d] }}, "c")
 	must(s.t, err)
-	if r.Rejection != nil {
-		return string(r.Status), r.Rejection.Message
+	if r.Status == agent.Skipped || r.Why != "" {
+		return r.Status, r.Why
 	}
-	return string(r.Status), r.SanitizedText
+	return r.Status, r.Proposals[len(r.Proposals)-1].SanitizedText
 }
 
 func (s *scene) exits() string {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"loregate/internal/access"
@@ -12,40 +13,53 @@ import (
 	"loregate/internal/usage"
 )
 
-// AgentRole describes an agent.
+// AgentRole describes an agent in a world.
 type AgentRole struct {
-	Name    string `json:"name"`
-	Trigger string `json:"trigger"`
-	On      bool   `json:"on"`
-	Use     string `json:"use,omitempty"` // of the model, in model.uses; "" for none
-	Model   string `json:"model"`         // that writes or judges; rules if none does
-	Hour    int    `json:"tokensHour"`    // most tokens in a world and hour; 0 for no limit
-	Day     int    `json:"tokensDay"`
-	Calls   int    `json:"toolCalls,omitempty"` // most reads of a task
+	Name    string   `json:"name"`
+	Does    string   `json:"does"`
+	Trigger string   `json:"trigger"`
+	On      bool     `json:"on"`
+	Sees    string   `json:"audience"` // the role whose view it has
+	Tools   []string `json:"tools"`
+	Use     string   `json:"use,omitempty"` // of the model, in model.uses; "" for none
+	Tier    string   `json:"tier,omitempty"`
+	Model   string   `json:"model"`      // that writes or judges; rules if none does
+	Hour    int      `json:"tokensHour"` // most tokens of its runs in a world and hour; 0 for no limit
+	Day     int      `json:"tokensDay"`
+	Calls   int      `json:"toolCalls"` // most reads of a run
 }
 
-// AgentRoles returns the agents in the order of their names.
-func (a *App) AgentRoles() []AgentRole {
-	list := []AgentRole{
-		{Name: "aggregator", Trigger: "the end of a committee", On: true},
-		{Name: "ambience", Trigger: "a changed place; agent ambience", On: a.Config.Agents.Ambience, Use: useForAmbience,
-			Calls: agent.MaxToolCalls},
-		{Name: "canonicality", Trigger: "each draft", On: true, Use: useForClaims},
-		{Name: "intent", Trigger: "a command that the rules are unsure of", On: true, Use: useForCommands},
-		{Name: "narrator", Trigger: "the result of a player's act", On: true, Use: useForNarration},
-		{Name: "places", Trigger: "a move to a pending exit, if the world's setting generate allows it", On: true,
-			Use: useForPlaces, Calls: agent.MaxToolCalls},
-		{Name: "planner", Trigger: "agent quest", On: true, Use: useForQuests, Calls: agent.MaxToolCalls},
-		{Name: "safety", Trigger: "each draft", On: true, Use: useForGate},
+// AgentRoles returns the agents in the order of their names, as they are in a world.
+func (a *App) AgentRoles(ctx context.Context, worldName string) (out []AgentRole, err error) {
+	w, err := a.resolveWorld(ctx, worldName)
+	if err != nil {
+		return nil, err
 	}
-	for n := range list {
-		r := &list[n]
-		r.Model = "rules"
+	list, err := agent.Roles()
+	for _, r := range list {
+		one := AgentRole{Name: r.Name, Does: r.Does, Trigger: r.Trigger, Sees: r.Audience, Tools: r.Tools, Use: r.Use,
+			Tier: string(r.Tier), Model: "rules", Hour: r.TokensHour, Day: r.TokensDay, Calls: agent.MaxToolCalls}
 		if r.Use != "" && a.modelFor(r.Use) {
-			r.Model, r.Hour, r.Day = a.model.Model(), a.Config.Budgets.HardHour, a.Config.Budgets.HardDay
+			one.Model = a.model.Model()
 		}
+		if r.Every > 0 && a.Config.Agents.Audit > 0 {
+			one.Trigger += "; every " + formatSpan(a.Config.Agents.Audit)
+		}
+		if one.On, err = a.isAgentOn(ctx, w, r); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
 	}
-	return list
+	return out, err
+}
+
+// formatSpan writes a span of time without zero parts: 24h.
+func formatSpan(d time.Duration) string {
+	text := strings.TrimSuffix(d.String(), "0s")
+	if text == "" {
+		return "0s"
+	}
+	return strings.TrimSuffix(text, "0m")
 }
 
 // AgentTrace is a run of an agent, as far as the records of calls, proposals and costs hold it.

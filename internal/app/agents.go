@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,6 +32,11 @@ import (
 func (a *App) openUsage(o Options) (err error) {
 	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Told: a.countUsage,
 		Now: a.now, Logger: a.logger}
+	agents, err := agent.Budgets()
+	if err != nil {
+		return err
+	}
+	maps.Copy(c.Budget, agents)
 	if o.Deterministic {
 		c.Every = usage.WhenTold
 	}
@@ -82,7 +89,8 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 // openAgents creates the agents. They call operations through op, like any client.
 func (a *App) openAgents() (err error) {
 	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile,
-		Assess: a.assessQuest, Now: a.now, Logger: a.logger}
+		Assess: a.assessDraft, SwitchedOff: a.isAgentOff, Kept: a.keptTexts, VetKept: a.vetKept,
+		Audited: a.metrics.Drift, Now: a.now, Logger: a.logger}
 	a.useModel(&c)
 	a.Agents, err = agent.New(c)
 	if err != nil {
@@ -90,7 +98,7 @@ func (a *App) openAgents() (err error) {
 	}
 	tools := a.Agents.Operations(world.Surface, lore.Surface)
 	a.addOperations(world.Surface, slices.Concat(tools, a.usage.Operations(world.Surface),
-		a.Agents.PlannerOperations(world.Surface))...)
+		a.Agents.PlannerOperations(world.Surface), []*op.Operation{a.Agents.AuditOperation(world.Surface)})...)
 	a.addOperations(lore.Surface, tools...)
 	return nil
 }
@@ -135,41 +143,111 @@ func (m meter) Judged(g access.Grant, j proposal.Measure) {
 	m.app.usage.Record(g.World(), e)
 }
 
-// KeepAmbience has the agent for ambience check a place. The agent acts as a user, because it
-// writes for players.
-func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (agent.Ambience, error) {
-	w, err := a.resolveWorld(ctx, worldName)
-	if err != nil {
-		return agent.Ambience{}, err
-	}
-	if location, err = a.placeNamed(ctx, w, Local(access.RoleUser), location); err != nil {
-		return agent.Ambience{}, err
-	}
-	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
+// KeepAmbience has the narrator check a place. It acts as a user, because it writes for players.
+func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (out agent.Ambience, err error) {
+	r, err := a.RunAgent(ctx, worldName, "narrator", agent.Order{Location: location})
+	out, _ = r.Result.(agent.Ambience) // missing after an error
+	return out, err
 }
 
-// assessQuest judges the payload of a quest that is not proposed.
-func (a *App) assessQuest(ctx context.Context, c access.Caller, w access.WorldID, correlation string,
+// assessDraft judges the payload of a kind that is not proposed. No allow-list of tools has this.
+func (a *App) assessDraft(ctx context.Context, c access.Caller, w access.WorldID, correlation, kind string,
 	payload json.RawMessage) (list []proposal.Assessment, err error) {
-	r := access.Request{Operation: "assess_quest", World: w, MinRole: access.RoleUser, Correlation: correlation}
+	c.Operations = nil
+	r := access.Request{Operation: "assess_draft", World: w, MinRole: access.RoleUser, Correlation: correlation}
 	err = runAdmitted(ctx, a.Guard, c, r, func(g access.Grant) (err error) {
-		list, err = a.Proposals.Assess(ctx, g, "quest", payload)
+		list, err = a.Proposals.Assess(ctx, g, kind, payload)
 		return err
 	})
 	return list, err
 }
 
-// ProposeQuest has the planner and its committee propose a quest, with the rights and the view of a role.
+// ProposeQuest has the planner and its committee propose a quest, from the view of a role.
 func (a *App) ProposeQuest(ctx context.Context, worldName string, role access.Role,
-	wish agent.QuestWish) (agent.Committee, error) {
+	wish agent.QuestWish) (out agent.Committee, err error) {
+	r, err := a.RunAgent(ctx, worldName, "planner", agent.Order{Location: wish.Location, Quest: wish,
+		GM: role >= access.RoleGM})
+	out, _ = r.Result.(agent.Committee) // missing after an error
+	return out, err
+}
+
+// RunAgent runs an agent once in a world. Places, players and characters may be given by name.
+func (a *App) RunAgent(ctx context.Context, worldName, role string, o agent.Order) (r agent.Report, err error) {
 	w, err := a.resolveWorld(ctx, worldName)
 	if err != nil {
-		return agent.Committee{}, err
+		return r, err
 	}
-	if wish.Location, err = a.placeNamed(ctx, w, Local(role), wish.Location); err != nil {
-		return agent.Committee{}, err
+	found, err := agent.FindRole(role)
+	if err != nil {
+		return r, err
 	}
-	return a.Agents.ProposeQuest(ctx, Local(role), w, wish, uuid.NewString())
+	c := found.Caller()
+	c.Operations = nil // a name is looked up in the view of the agent, with no tool of it
+	if o.GM {
+		c.EveryRole = access.RoleGM
+	}
+	for _, name := range []*string{&o.Location, &o.Player, &o.NPC} {
+		if *name, err = a.placeNamed(ctx, w, c, *name); err != nil {
+			return r, err
+		}
+	}
+	o.Quest.Location = o.Location
+	return a.runAgent(ctx, w, role, o, uuid.NewString())
+}
+
+// runAgent runs an agent once and reports the run to the watcher.
+func (a *App) runAgent(ctx context.Context, w access.WorldID, role string, o agent.Order,
+	run string) (agent.Report, error) {
+	o.Opposite = func(direction string) string { return string(command.Direction(direction).Opposite()) }
+	r, err := a.Agents.Run(ctx, w, role, o, run)
+	if a.ranAgent != nil {
+		a.ranAgent(AgentRun{World: w, Report: r, Err: err})
+	}
+	return r, err
+}
+
+// AgentRun is a run that has ended.
+type AgentRun struct {
+	World access.WorldID
+	agent.Report
+	Err error
+}
+
+// WatchAgents runs the agents when their triggers and schedules say so, beside all servers on the store, until ctx ends.
+// ran is called after each run of this process.
+func (a *App) WatchAgents(ctx context.Context, ran func(AgentRun)) {
+	a.ranAgent = ran
+	a.Events.Run(ctx)
+}
+
+// agentSetting returns the name of a world's extra setting that switches an agent.
+func agentSetting(role string) string { return "agent." + role }
+
+// SwitchAgent switches an agent on or off in a world. Runs of it in any process end within a second.
+func (a *App) SwitchAgent(ctx context.Context, worldName, role string, on bool) error {
+	if _, err := agent.FindRole(role); err != nil {
+		return err
+	}
+	return a.ConfigureWorld(ctx, worldName, func(_ *string, s *canon.Settings) {
+		setExtra(s, agentSetting(role), switchNames[on])
+	})
+}
+
+var switchNames = map[bool]string{true: "on", false: "off"}
+
+// isAgentOff reports whether an agent was switched off in a world.
+func (a *App) isAgentOff(ctx context.Context, w access.WorldID, role string) (bool, error) {
+	found, err := a.Canon.World(ctx, w)
+	return found.Settings.Extra[agentSetting(role)] == switchNames[false], err
+}
+
+// isAgentOn reports whether the triggers of an agent are on in a world.
+func (a *App) isAgentOn(ctx context.Context, w access.WorldID, r agent.Role) (bool, error) {
+	found, err := a.Canon.World(ctx, w)
+	if set := found.Settings.Extra[agentSetting(r.Name)]; set != "" {
+		return set == switchNames[true], err
+	}
+	return !r.Off, err
 }
 
 // placeNamed returns the id of the card that a caller sees under a name. A name of no card is
@@ -200,12 +278,64 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, c access.Caller,
 
 // Agents configures the work that agents do without being asked.
 type Agents struct {
-	Ambience bool `yaml:"ambience" doc:"Propose an ambient layer for each changed place that has none, as the command agent ambience does for one place."`
+	Audit    time.Duration `yaml:"audit" default:"24h" doc:"Time between two audits of the layers and lines that are kept in a world, at least 1s; 0s for none. One process makes each of them."`
+	Ambience bool          `yaml:"ambience" doc:"Propose an ambient layer for each changed place that has none, as the command agent ambience does for one place."`
+}
+
+// validate returns an error for settings with invalid values.
+func (c Agents) validate() error {
+	if c.Audit != 0 && c.Audit < time.Second {
+		return fmt.Errorf("agents.audit: %s is out of range; set at least 1s, or 0s for no audits", c.Audit)
+	}
+	return nil
+}
+
+// keptTexts lists the texts that are kept at some places and characters.
+func (a *App) keptTexts(ctx context.Context, g access.Grant, offset, limit int) (out []agent.Kept, total int, err error) {
+	var list []world.Kept
+	err = a.Canon.Read(ctx, g, func(s *canon.Snapshot) (err error) {
+		list, total, err = a.places.KeptTexts(ctx, s, offset, limit)
+		return err
+	})
+	for _, k := range list {
+		one := agent.Kept{Kind: string(k.Kind), CardID: k.Card.ID.String(), Name: k.Card.Title(), Text: k.Text,
+			Level: k.Level.String(), Written: k.Written.UTC()}
+		if k.Kind == world.KeptLayer {
+			one.LayerID = uuid.UUID(k.Layer).String()
+		}
+		out = append(out, one)
+	}
+	return out, total, err
+}
+
+// keptKind is the kind by which the gates judge kept texts.
+var keptKind = kind.KeptKind(draftWords())
+
+// vetKept judges a kept text as its readers see the canon.
+func (a *App) vetKept(ctx context.Context, g access.Grant, k agent.Kept) (*proposal.Rejection, error) {
+	of := map[string]string{"level": k.Level, "text": k.Text}
+	if k.LayerID != "" {
+		of["locationId"] = k.CardID
+	} else {
+		of["npcId"] = k.CardID
+	}
+	payload, err := json.Marshal(of)
+	if err != nil {
+		return nil, err
+	}
+	return a.Proposals.Vet(ctx, g, keptKind, payload)
 }
 
 // agentHandlers returns the event handlers of the agents.
 func (a *App) agentHandlers() []event.Handler {
-	list := []event.Handler{{Name: "places", Types: []event.Type{world.GenerationHint}, Handle: a.onPendingExit}}
+	list := []event.Handler{
+		{Name: "places", Types: []event.Type{world.GenerationHint}, Handle: a.onPendingExit},
+		{Name: "arrivals", Types: []event.Type{world.PlayerMove}, Handle: a.onArrival},
+		{Name: "fights", Types: []event.Type{world.PlayerAct}, Handle: a.onHostileAct},
+	}
+	if every := a.Config.Agents.Audit; every > 0 {
+		list = append(list, event.Handler{Name: "audit", Every: every, Handle: a.onAuditDue})
+	}
 	if a.Config.Agents.Ambience {
 		list = append(
 			list,
@@ -215,11 +345,59 @@ func (a *App) agentHandlers() []event.Handler {
 	return list
 }
 
+// runTriggered runs an agent because of an event, if it is on and everybody may see the event.
+func (a *App) runTriggered(ctx context.Context, g access.Grant, e canon.StoredEvent, role string,
+	o agent.Order) (agent.Report, error) {
+	r, err := agent.FindRole(role)
+	if err != nil {
+		return agent.Report{}, err
+	}
+	if on, err := a.isAgentOn(ctx, g.World(), r); err != nil || !on {
+		return agent.Report{}, err
+	}
+	out, err := a.runAgent(ctx, g.World(), role, o, e.ID.String())
+	switch fault.KindOf(err) {
+	case fault.NotFound, fault.Invalid, fault.Rule:
+		err = nil // what it was about was deleted or hidden, or the agent switched off meanwhile
+	}
+	return out, err
+}
+
+// onAuditDue has the kept texts of a world audited.
+func (a *App) onAuditDue(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+	_, err := a.runTriggered(ctx, g, e, "canonicality", agent.Order{})
+	return err
+}
+
+// onArrival has somebody at the place speak to a player who arrives.
+func (a *App) onArrival(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+	var act world.Action
+	if e.Label.Level > access.LevelUser || json.Unmarshal(e.Payload, &act) != nil || act.To == nil {
+		return nil
+	}
+	_, err := a.runTriggered(ctx, g, e, "npc", agent.Order{Player: act.PlayerID.String()})
+	return err
+}
+
+// onHostileAct leaves a trace of a fight at its place.
+func (a *App) onHostileAct(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+	var act world.Action
+	_, place, ok := world.ParseScope(e.Scope)
+	if !ok || e.Label.Level > access.LevelUser || json.Unmarshal(e.Payload, &act) != nil || act.Verb != command.Attack {
+		return nil
+	}
+	_, err := a.runTriggered(ctx, g, e, "encounter", agent.Order{Location: place.String()})
+	return err
+}
+
 // generateOff is the default of the setting for places behind pending exits.
 const generateOff = "off"
 
 // SetGenerate sets whether places behind pending exits are drafted in a world: off, propose (a person decides), or live.
 func SetGenerate(s *canon.Settings, value string) { setExtra(s, kind.GenerateSetting, value) }
+
+// SetDrift sets what happens to layers that the canon denies in a world: propose (a person decides) or live.
+func SetDrift(s *canon.Settings, value string) { setExtra(s, kind.DriftSetting, value) }
 
 // generateOf returns the setting for places behind pending exits.
 func generateOf(s canon.Settings) string { return cmp.Or(s.Extra[kind.GenerateSetting], generateOff) }
@@ -241,11 +419,8 @@ func (a *App) onPendingExit(ctx context.Context, g access.Grant, e canon.StoredE
 		json.Unmarshal(e.Payload, &hint) != nil || !hint.Direction.Valid() {
 		return err
 	}
-	_, err = a.Agents.DraftPlace(ctx, Local(access.RoleUser), g.World(), agent.PlaceWish{Location: hint.LocationID,
-		Direction: string(hint.Direction), Opposite: string(hint.Direction.Opposite()), Player: hint.PlayerID}, e.ID.String())
-	if k := fault.KindOf(err); k == fault.NotFound || k == fault.Invalid {
-		return nil // the place was deleted or hidden meanwhile, or the hint was enqueued with other data
-	}
+	_, err = a.runTriggered(ctx, g, e, "world", agent.Order{Location: hint.LocationID,
+		Direction: string(hint.Direction), Player: hint.PlayerID})
 	return err
 }
 
@@ -255,12 +430,16 @@ func (a *App) onChangedPlace(ctx context.Context, g access.Grant, e canon.Stored
 	if !ok || place.IsZero() || e.Label.Level > access.LevelUser {
 		return nil
 	}
-	done, err := a.Agents.KeepAmbience(ctx, Local(access.RoleUser), g.World(), place.String(), e.ID.String())
-	if errors.Is(err, fault.NotFound) {
-		return nil // the place was deleted or hidden meanwhile
-	}
-	if err == nil && done.Rejection != nil && done.Rejection.Retryable {
-		err = fault.New(fault.Unavailable, "the gates refused it: %s", done.Rejection.Code)
+	done, err := a.runTriggered(ctx, g, e, "narrator", agent.Order{Location: place.String()})
+	if n := len(done.Proposals); err == nil && n > 0 {
+		if r := done.Proposals[n-1].Rejection; r != nil && r.Retryable {
+			err = fault.New(fault.Unavailable, "the gates refused it: %s", r.Code)
+		}
 	}
 	return err
+}
+
+// SpendTokens takes tokens from a budget: that of a purpose, or of an agent's runs.
+func (a *App) SpendTokens(ctx context.Context, w access.WorldID, budget string, tokens int) error {
+	return a.usage.Take(ctx, w, budget, tokens)
 }

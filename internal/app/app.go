@@ -91,6 +91,8 @@ type App struct {
 	rules  *rules.Service
 	games  *game.Service
 
+	ranAgent func(AgentRun) // see WatchAgents
+
 	prompts *prompt.Registry
 	model   *model.Client // nil if none is configured
 	usage   *usage.Recorder

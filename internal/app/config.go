@@ -208,6 +208,9 @@ func (c Config) Check() error {
 	if err := c.Model.validate(); err != nil {
 		return err
 	}
+	if err := c.Agents.validate(); err != nil {
+		return err
+	}
 	if err := c.Narration.validate(); err != nil {
 		return err
 	}

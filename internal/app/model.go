@@ -30,7 +30,7 @@ type Model struct {
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
 	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that contains the provider's key."`
 	KeyFile         string        `yaml:"key_file" doc:"File that contains the provider's key. Use it instead of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,claims,ambience,places,quests" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts of which the policy is unsure, in moderate-content), claims (texts whose claims the rules of the gates cannot settle; the model may only refuse them), ambience (drafts of atmosphere), places (drafts of places behind pending exits), quests (drafts of quests by agent quest), plans (plans of the studio, in plan_create; only if named here), narration (the words in which a player is told the results of its acts; see narration.patience; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,claims,ambience,places,quests,npcs" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts of which the policy is unsure, in moderate-content), claims (texts whose claims the rules of the gates cannot settle; the model may only refuse them), ambience (drafts of atmosphere), places (drafts of places behind pending exits), quests (drafts of quests by agent quest), npcs (lines by the agent npc), plans (plans of the studio, in plan_create; only if named here), narration (the words in which a player is told the results of its acts; see narration.patience; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
 	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation, claims and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
 	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"Time limit of a request with all its attempts, 1s to 10m."`
 	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts if the endpoint is busy or interrupts its answer, 0 to 10."`
@@ -52,11 +52,12 @@ const (
 	useForQuests     = "quests"
 	useForPlans      = "plans"
 	useForNarration  = "narration"
+	useForNPCs       = "npcs"
 	useForGate       = "gate"
 )
 
 var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForClaims, useForAmbience,
-	useForPlaces, useForQuests, useForPlans, useForNarration, useForGate}
+	useForPlaces, useForQuests, useForNPCs, useForPlans, useForNarration, useForGate}
 
 // validate returns an error for settings with invalid values.
 func (c Model) validate() error {
@@ -152,7 +153,7 @@ func (a *App) useModel(c *agent.Config) {
 	}
 	c.Answers, c.Trial = a.model, a.Config.Model.Trial
 	c.AskIntents, c.AskModeration = a.modelFor(useForIntents), a.modelFor(useForModeration)
-	c.AskPlaces, c.AskQuests = a.modelFor(useForPlaces), a.modelFor(useForQuests)
+	c.AskPlaces, c.AskQuests, c.AskNPCs = a.modelFor(useForPlaces), a.modelFor(useForQuests), a.modelFor(useForNPCs)
 	if a.modelFor(useForAmbience) {
 		c.Provider = a.model
 	}

@@ -117,7 +117,7 @@ func (a *App) addOperations(surface string, operations ...*op.Operation) *op.Sur
 // surfaces.
 func draftWords() kind.Config {
 	c := kind.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
-		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
+		Quest: string(world.QuestProposed), LayerEnded: string(world.LayerEnded), ExitCreated: string(world.ExitCreated),
 		Private: world.PrivateLabel,
 		EventType: func(name string) (access.Role, bool) {
 			k, ok := world.KindOf(event.Type(name))
@@ -147,6 +147,9 @@ func (s authors) Author(ctx context.Context, subject access.Subject, key string)
 	}
 	if subject == Operator().Subject {
 		return Operator(), nil
+	}
+	if c, ok := agent.CallerOf(subject); ok {
+		return c, nil
 	}
 	if c, ok, err := s.app.Identity.OutsideCaller(ctx, subject); ok {
 		return c, err

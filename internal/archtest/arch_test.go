@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	"remote":                {"access", "fault", "wait"},
 	"prompt":                {"op", "disk", "access", "fault"},
 	"usage":                 {"canon", "op", "access", "fault"},
-	"agent":                 {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault"},
+	"agent":                 {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault", "wait"},
 	"model":                 {"agent", "fault", "wait"},
 	"vector":                {"canon", "disk", "meaning", "markup", "access", "wait"},
 	"safety":                {},

@@ -41,6 +41,7 @@ type Metrics struct {
 	cost     *prometheus.CounterVec
 	judged   *prometheus.CounterVec
 	recall   prometheus.Histogram
+	drift    *prometheus.CounterVec
 	turns    *prometheus.CounterVec
 	texts    map[string]*variety // by kind of text
 }
@@ -78,12 +79,14 @@ func NewMetrics(l Labels) *Metrics {
 			"purpose", "outcome"),
 		recall: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_retrieval_recall",
 			Help: "Share of the correct answers that sampled retrievals found.", Buckets: shareBuckets}),
+		drift: newCounter("loregate_drift_total", "Kept texts that audits judged: clean, or drifted away from the canon.",
+			"result"),
 		turns: newCounter("loregate_turns_total", "Acts of players that were told, by their narrator: rules or model.", "by"),
 		texts: map[string]*variety{"dialogue": {}, "narration": {}},
 	}
 	m.AllowLabels(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs, m.model, m.cost, m.judged,
-		m.recall, m.turns,
+		m.recall, m.drift, m.turns,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for kind, v := range m.texts {
 		for n := range maxRun {
@@ -172,6 +175,12 @@ func (m *Metrics) Judged(purpose, outcome string) {
 	if m != nil {
 		m.judged.WithLabelValues(m.labelValue("purpose", purpose), m.labelValue("outcome", outcome)).Inc()
 	}
+}
+
+// Drift counts the kept texts that an audit judged, and those that a gate would refuse by now.
+func (m *Metrics) Drift(judged, drifted int) {
+	m.drift.WithLabelValues("clean").Add(float64(judged - drifted))
+	m.drift.WithLabelValues("drifted").Add(float64(drifted))
 }
 
 // Recall records the share of the correct answers that a retrieval found.

@@ -23,6 +23,7 @@ const (
 	NPCDialogue     event.Type = "NPC.Dialogue"
 	AmbienceMade    event.Type = "World.Ambience.Generated"
 	LayerAdded      event.Type = "World.Layer.Added"
+	LayerEnded      event.Type = "World.Layer.Ended"
 	ExitCreated     event.Type = "World.Exit.Created"
 	LocationChanged event.Type = "World.Location.Changed"
 	QuestProposed   event.Type = "Quest.Proposed"
@@ -60,6 +61,7 @@ var EventKinds = []EventKind{
 	{NPCDialogue, 1, "A character said something to a player.", access.RoleUser},
 	{AmbienceMade, 1, "A mood was laid over a place.", access.RoleUser},
 	{LayerAdded, 1, "A layer was laid over a place or realm.", access.RoleUser},
+	{LayerEnded, 1, "A layer over a place ended, because the canon denies it.", access.RoleNone},
 	{ExitCreated, 1, "A place got a way out.", access.RoleGM},
 	{LocationChanged, 1, "Name, description or fields of a place changed.", access.RoleUser},
 	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleUser},

@@ -24,7 +24,7 @@ type Config struct {
 	// event. The role is RoleNone for types that cannot be proposed.
 	EventType func(name string) (minRole access.Role, ok bool)
 	// The types of the events that drafts become.
-	Dialogue, Ambience, Quest string
+	Dialogue, Ambience, Quest, LayerEnded string
 	// Private returns the label of what a character says to a player.
 	Private func(player canon.Card) access.Label
 	// ExitCreated is the event type whose payload describes a new exit by fromId and direction.
@@ -34,7 +34,7 @@ type Config struct {
 // Kinds returns all kinds of this package.
 func Kinds(c Config) []*proposal.Kind {
 	list := []*proposal.Kind{
-		dialogueKind(c), ambienceKind(c), questKind(c), eventKind(c), placeKind(c),
+		dialogueKind(c), ambienceKind(c), questKind(c), eventKind(c), placeKind(c), layerEndKind(c),
 	}
 	for _, k := range list {
 		k.Tool.Surfaces = []string{c.Surface}
