@@ -25,6 +25,7 @@ type Config struct {
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database that replaces the store in data, and that several processes can share: postgres://user@host:5432/name. If it is on several servers, a primary and its standbys, name them all: postgres://user@db1:5432,db2:5432,db3:5432/name?target_session_attrs=read-write. Put its password into LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not on a command line."`
 	Direct      string    `yaml:"database_direct" doc:"Address of the PostgreSQL servers themselves, if database is an address of PgBouncer. Writes, notifications and migrations use it."`
+	Standbys    bool      `yaml:"database_standbys" doc:"Build search indexes from a standby, if database names several servers. The standby must have replayed all that was written before; otherwise the primary is read."`
 	Pool        Pool      `yaml:"pool"`
 	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`
 	PublicURL   string    `yaml:"public_url" doc:"Address at which clients reach the server, if it is not addr: https://lore.example. It is used in metadata and links."`

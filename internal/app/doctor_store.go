@@ -29,8 +29,8 @@ func (p Pool) validate() error {
 }
 
 func (c Config) postgresConfig() postgres.Config {
-	return postgres.Config{URL: c.Database, Direct: c.Direct, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout,
-		Wait: c.Pool.WriteWait, Search: filepath.Join(c.Data, "search")}
+	return postgres.Config{URL: c.Database, Direct: c.Direct, Standbys: c.Standbys, Conns: c.Pool.Connections,
+		Timeout: c.Pool.StatementTimeout, Wait: c.Pool.WriteWait, Search: filepath.Join(c.Data, "search")}
 }
 
 // minFreeDisk is the free space that a disk should have, in bytes. A store that cannot write cannot

@@ -40,15 +40,16 @@ const oldestSupported = 140000
 
 // Config sets the address and the limits of a store. Zero fields except URL take their defaults.
 type Config struct {
-	URL     string        // postgres://user@host/database, or a connection string of libpq's
-	Direct  string        // the same database without PgBouncer, if URL is an address of PgBouncer
-	Conns   int           // maximum number of connections; default 16, at least 4
-	Wait    time.Duration // longest wait for another process's write; default 30 s
-	Timeout time.Duration // longest time for one statement; default 30 s
-	Upgrade bool          // migrate a database of an earlier format; otherwise Open refuses it
-	Poll    time.Duration // how often to look for other processes' writes in addition to notifications; default 500 ms
-	Search  string        // folder of this machine's search indexes; "" keeps them only in memory
-	Log     *slog.Logger  // of failures in the background; default slog.Default()
+	URL      string        // postgres://user@host/database, or a connection string of libpq's
+	Direct   string        // the same database without PgBouncer, if URL is an address of PgBouncer
+	Standbys bool          // build search indexes from a standby, if URL names several servers
+	Conns    int           // maximum number of connections; default 16, at least 4
+	Wait     time.Duration // longest wait for another process's write; default 30 s
+	Timeout  time.Duration // longest time for one statement; default 30 s
+	Upgrade  bool          // migrate a database of an earlier format; otherwise Open refuses it
+	Poll     time.Duration // how often to look for other processes' writes in addition to notifications; default 500 ms
+	Search   string        // folder of this machine's search indexes; "" keeps them only in memory
+	Log      *slog.Logger  // of failures in the background; default slog.Default()
 }
 
 func (c Config) withDefaults() Config {

@@ -41,6 +41,7 @@ type Store struct {
 	spares   spares
 	watch    watch
 	failover *failover
+	standby  standby
 	caches   sqlstore.Caches
 	finder   *finder.Finder
 }
@@ -216,6 +217,9 @@ func (s *Store) Close() error {
 		s.writes.Close()
 		s.watch.close()
 		s.spares.close()
+		s.standby.mu.Lock()
+		s.standby.close()
+		s.standby.mu.Unlock()
 		s.closePools()
 	})
 	return err
