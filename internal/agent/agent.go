@@ -25,6 +25,22 @@ type Provider interface {
 	Complete(ctx context.Context, r Request) (Completion, error)
 }
 
+// Tiered is a Provider of two tiers.
+type Tiered interface {
+	Provider
+	// ModelFor returns the name of the model that serves a purpose, and TierOf its tier.
+	ModelFor(purpose string) string
+	TierOf(purpose string) Tier
+}
+
+// modelFor returns the name of the model that serves a purpose.
+func modelFor(p Provider, purpose string) string {
+	if t, ok := p.(Tiered); ok {
+		return t.ModelFor(purpose)
+	}
+	return p.Model()
+}
+
 // Request is a prompt with the limits of its answer.
 type Request struct {
 	Purpose   string
@@ -43,7 +59,8 @@ type Completion struct {
 	Text                           string
 	TokensPrompt, TokensCompletion int
 	CostMicroUSD                   int64
-	Retries                        int // failed attempts before this answer
+	Retries                        int    // failed attempts before this answer
+	Model                          string // that answered; "" for that of the Provider
 }
 
 // Config configures Agents. Invoker and Prompts are required.

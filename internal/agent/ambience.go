@@ -218,7 +218,7 @@ func (t *task) newDrafter(p locationContext, m atmosphere, s setting) (*drafter,
 	}
 	d.setting.Terrain = terrainOf(d.setting.Tags)
 	if t.agents.cfg.Provider != nil {
-		d.model = t.agents.cfg.Provider.Model()
+		d.model = modelFor(t.agents.cfg.Provider, "ambience")
 	}
 	d.provenance = proposal.Provenance{Model: d.model, TemplateID: template.Metadata.ID,
 		TemplateVersion: template.Metadata.Version, TemplateHash: template.Hash(),

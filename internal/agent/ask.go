@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -59,7 +60,7 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(text))
 	key := cacheKey{q.World.String(), q.Purpose, hex.EncodeToString(sum[:]), template.Hash()}
-	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: a.cfg.Answers.Model(), Template: q.Template +
+	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: modelFor(a.cfg.Answers, q.Purpose), Template: q.Template +
 		"@" + template.Metadata.Version}
 	known, hit := a.cache.get(key)
 	event.CacheHit = &hit
@@ -110,7 +111,7 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 	event *usage.Event) (done Completion, refused, err error) {
 	most := TokensIn(r.Prompt) + r.MaxTokens
 	taken := []string{}
-	for _, budget := range r.budgets() {
+	for _, budget := range r.budgets(p) {
 		if a.cfg.Usage == nil {
 			break
 		}
@@ -125,6 +126,7 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 	event.LatencyMS, event.Retries = toMilliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
 	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion,
 		done.CostMicroUSD
+	event.Model = cmp.Or(done.Model, event.Model)
 	spent := done.TokensPrompt + done.TokensCompletion
 	if r.task != nil {
 		r.task.spent += spent
@@ -134,11 +136,15 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 }
 
 // budgets returns the names of the budgets that pay for a request.
-func (r Request) budgets() []string {
-	if r.task == nil || r.task.role == "" {
-		return []string{r.Purpose}
+func (r Request) budgets(p Provider) []string {
+	list := []string{r.Purpose}
+	if t, ok := p.(Tiered); ok {
+		list = append(list, TierBudget(t.TierOf(r.Purpose)))
 	}
-	return []string{r.Purpose, budgetOf(r.task.role)}
+	if r.task != nil && r.task.role != "" {
+		list = append(list, budgetOf(r.task.role))
+	}
+	return list
 }
 
 // returnTokens gives tokens back to budgets.

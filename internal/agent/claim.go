@@ -35,7 +35,7 @@ func (a *Agents) ReadDoubt(ctx context.Context, w access.WorldID, d proposal.Dou
 	if err == nil {
 		err = json.Unmarshal([]byte(answer), &r)
 	}
-	r.By = a.cfg.Answers.Model() + "/" + claimTemplate
+	r.By = modelFor(a.cfg.Answers, "classification") + "/" + claimTemplate
 	return r, err
 }
 

@@ -177,7 +177,7 @@ func (t *task) writeArc(ctx context.Context, parts cast, composed arc) (arc, str
 	}
 	drafted, err := t.askArc(ctx, parts, composed)
 	if err == nil {
-		return drafted, t.agents.cfg.Answers.Model()
+		return drafted, modelFor(t.agents.cfg.Answers, "quest_seed")
 	}
 	t.agents.cfg.Logger.WarnContext(ctx, "the model drafted no quest; the grammar of arcs stands in", "error", err)
 	return composed, grammarModel

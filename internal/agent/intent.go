@@ -40,7 +40,7 @@ func (a *Agents) classifyIntent(ctx context.Context, c *op.Call, in classifyIn) 
 		if found, err := a.askIntent(ctx, c, in.Utterance); err != nil {
 			out.Skipped = skipReason(err)
 		} else {
-			out, by = found, a.cfg.Answers.Model()
+			out, by = found, modelFor(a.cfg.Answers, "classification")
 		}
 	}
 	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by,

@@ -52,7 +52,7 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 		if err != nil {
 			out.Skipped = skipReason(err)
 		} else {
-			by += "+" + a.cfg.Answers.Model()
+			by += "+" + modelFor(a.cfg.Answers, "classification")
 			out.Categories = a.orderCategories(a.filterByAction(profile, found, safety.Flag))
 			out.Flagged = len(out.Categories) > 0
 		}

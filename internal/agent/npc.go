@@ -86,7 +86,7 @@ func (t *task) writeLine(ctx context.Context, speaker named, p playerContext, c 
 	if t.agents.cfg.AskNPCs && n == 1 {
 		line, err := t.askLine(ctx, speaker)
 		if err == nil {
-			return line, t.agents.cfg.Answers.Model()
+			return line, modelFor(t.agents.cfg.Answers, "npc_dialogue")
 		}
 		t.agents.cfg.Logger.WarnContext(ctx, "the model wrote no line; what the character knows is told instead", "error",
 			err)

@@ -89,7 +89,7 @@ func (t *task) writePlace(ctx context.Context, p placeContext, w PlaceWish, n in
 	if t.agents.cfg.AskPlaces && n == 1 {
 		d, err := t.askPlace(ctx, p, w)
 		if err == nil {
-			return d, t.agents.cfg.Answers.Model()
+			return d, modelFor(t.agents.cfg.Answers, "planning")
 		}
 		t.agents.cfg.Logger.WarnContext(
 			ctx,

@@ -137,6 +137,9 @@ func CallerOf(s access.Subject) (c access.Caller, ok bool) {
 // budgetOf returns the name of the budget of a role's runs, beside those of the purposes.
 func budgetOf(role string) string { return "agent " + role }
 
+// TierBudget returns the name of the budget of a tier.
+func TierBudget(t Tier) string { return "tier " + string(t) }
+
 // Budgets returns the budgets of the runs of all roles, for [usage.Config].
 func Budgets() (map[string]usage.Budget, error) {
 	list, err := Roles()

@@ -232,7 +232,7 @@ func (a *Agents) askTrial(ctx context.Context, q Question, t Trial) (right bool,
 	if err != nil {
 		return false, err
 	}
-	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: a.cfg.Answers.Model(),
+	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: modelFor(a.cfg.Answers, q.Purpose),
 		Template: q.Template + "@" + template.Metadata.Version}
 	done, refused, err := a.completeInBudget(ctx, a.cfg.Answers, q.World,
 		Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, &event)

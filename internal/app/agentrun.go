@@ -40,7 +40,7 @@ func (a *App) AgentRoles(ctx context.Context, worldName string) (out []AgentRole
 		one := AgentRole{Name: r.Name, Does: r.Does, Trigger: r.Trigger, Sees: r.Audience, Tools: r.Tools, Use: r.Use,
 			Tier: string(r.Tier), Model: "rules", Hour: r.TokensHour, Day: r.TokensDay, Calls: agent.MaxToolCalls}
 		if r.Use != "" && a.modelFor(r.Use) {
-			one.Model = a.model.Model()
+			one.Model = a.model.ModelFor(usePurposes[r.Use])
 		}
 		if r.Every > 0 && a.Config.Agents.Audit > 0 {
 			one.Trigger += "; every " + formatSpan(a.Config.Agents.Audit)
@@ -52,6 +52,11 @@ func (a *App) AgentRoles(ctx context.Context, worldName string) (out []AgentRole
 	}
 	return out, err
 }
+
+// usePurposes has the purposes of the uses of agents.
+var usePurposes = map[string]string{useForAmbience: "ambience", useForClaims: "classification",
+	useForCommands: "classification", useForGate: "classification", useForNarration: "narration",
+	useForNPCs: "npc_dialogue", useForPlaces: "planning", useForQuests: "quest_seed"}
 
 // formatSpan writes a span of time without zero parts: 24h.
 func formatSpan(d time.Duration) string {

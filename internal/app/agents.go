@@ -76,10 +76,17 @@ type Budgets struct {
 	HardHour int `yaml:"hard_hour" doc:"Tokens per hour for one purpose in a world, above which models are not called. 0: no limit."`
 	SoftDay  int `yaml:"soft_day" doc:"As soft_hour, per day."`
 	HardDay  int `yaml:"hard_day" doc:"As hard_hour, per day."`
+
+	CheapHour int `yaml:"cheap_hour" doc:"Tokens per hour in a world of all purposes that model.cheap serves. 0: no limit."`
+	CheapDay  int `yaml:"cheap_day" doc:"As cheap_hour, per day."`
+	RichHour  int `yaml:"rich_hour" doc:"Tokens per hour in a world of all other purposes. 0: no limit."`
+	RichDay   int `yaml:"rich_day" doc:"As rich_hour, per day."`
 }
 
 func (b Budgets) byPurpose() map[string]usage.Budget {
 	all := map[string]usage.Budget{}
+	all[agent.TierBudget(agent.Cheap)] = usage.Budget{HardHour: b.CheapHour, HardDay: b.CheapDay}
+	all[agent.TierBudget(agent.Rich)] = usage.Budget{HardHour: b.RichHour, HardDay: b.RichDay}
 	for _, p := range usage.Purposes() {
 		all[p] = usage.Budget{SoftHour: b.SoftHour, HardHour: b.HardHour, SoftDay: b.SoftDay, HardDay: b.HardDay}
 	}

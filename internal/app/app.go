@@ -26,7 +26,6 @@ import (
 	"loregate/internal/identity"
 	"loregate/internal/job"
 	"loregate/internal/member"
-	"loregate/internal/model"
 	"loregate/internal/op"
 	"loregate/internal/outbound"
 	"loregate/internal/prompt"
@@ -94,7 +93,7 @@ type App struct {
 	ranAgent func(AgentRun) // see WatchAgents
 
 	prompts *prompt.Registry
-	model   *model.Client // nil if none is configured
+	model   *tiered // nil if none is configured
 	usage   *usage.Recorder
 
 	store      store

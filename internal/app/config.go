@@ -364,8 +364,10 @@ func readFile(file string, c *Config) error {
 	groups := map[string]bool{"": true}
 	_ = eachSetting(c, func(s setting) error { // the callback never fails
 		known[s.path] = s
-		if group, _, ok := strings.Cut(s.path, "."); ok {
-			groups[group] = true
+		for at, r := range s.path {
+			if r == '.' {
+				groups[s.path[:at]] = true
+			}
 		}
 		return nil
 	})

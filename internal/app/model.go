@@ -38,6 +38,7 @@ type Model struct {
 	Concurrency     int           `yaml:"concurrency" default:"4" doc:"Concurrent requests, 1 to 256. Further requests wait."`
 	PromptPrice     float64       `yaml:"prompt_price" doc:"Dollars per million tokens of prompts, for the costs in get-ai-usage."`
 	CompletionPrice float64       `yaml:"completion_price" doc:"Dollars per million tokens of answers."`
+	Cheap           CheapModel    `yaml:"cheap"`
 }
 
 // The uses of a model.
@@ -91,8 +92,10 @@ func (c Model) validate() error {
 	if !(c.PromptPrice >= 0 && c.CompletionPrice >= 0 && c.PromptPrice+c.CompletionPrice < 1e6) {
 		return errors.New("model.prompt_price, model.completion_price: set dollars per million tokens, 0 or more")
 	}
-	_, err := c.newClient("")
-	return err
+	if _, err := c.newClient(""); err != nil {
+		return err
+	}
+	return c.validateCheap()
 }
 
 // newClient creates the configured client; nil if no provider is configured.
@@ -131,16 +134,6 @@ func (c Model) readKey() (string, error) {
 		return "", fmt.Errorf("%s: must contain only the key, which is one word", setting)
 	}
 	return text, nil
-}
-
-// openModel creates the client of the configured model; a.model stays nil if none is configured.
-func (a *App) openModel() error {
-	key, err := a.Config.Model.readKey()
-	if err != nil {
-		return err
-	}
-	a.model, err = a.Config.Model.newClient(key)
-	return err
 }
 
 // useModel gives agents the model for the uses that it is configured for.
@@ -252,7 +245,7 @@ func (r commandReader) parseReading(text, answer string) (command.Parsed, error)
 	if err := json.Unmarshal([]byte(answer), &v); err != nil {
 		return command.Parsed{}, errNoReading
 	}
-	return command.ReadAs(text, v.Acts, v.Unclear, "model:"+r.app.model.Model())
+	return command.ReadAs(text, v.Acts, v.Unclear, "model:"+r.app.model.ModelFor("classification"))
 }
 
 var errNoReading = fault.New(fault.Rule, "the model did not answer with acts")
@@ -301,14 +294,17 @@ func (d *doctor) checkModel(ctx context.Context, c Model) {
 		d.printCheck("model", nil, "none is configured; rules and fixed phrases are used instead")
 		return
 	}
-	key, err := c.readKey()
-	if err != nil {
-		d.printCheck("model", err, "")
-		return
+	d.checkAnswer(ctx, "model", c)
+	if c.Cheap.Name != "" {
+		d.checkAnswer(ctx, "cheap model", c.cheapConfig())
 	}
-	m, err := c.newClient(key)
+}
+
+// checkAnswer asks one model for a test answer.
+func (d *doctor) checkAnswer(ctx context.Context, title string, c Model) {
+	m, err := c.openClient()
 	if err != nil {
-		d.printCheck("model", err, "")
+		d.printCheck(title, err, "")
 		return
 	}
 	started := time.Now()
@@ -316,7 +312,7 @@ func (d *doctor) checkModel(ctx context.Context, c Model) {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		err = errors.New(f.Message) // the message tells the person how to mend it; the code is for programs
 	}
-	d.printCheck("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
+	d.printCheck(title, err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
 }
 
 // readingSchema is the form of a reading of a command.

@@ -60,7 +60,7 @@ func (n turnNarrator) Phrase(ctx context.Context, w access.WorldID, r play.Told)
 	if err != nil {
 		return p, err
 	}
-	p.By, p.Template = n.app.model.Model(), narrationTemplate
+	p.By, p.Template = n.app.model.ModelFor("narration"), narrationTemplate
 	p.Texts, err = readPhrasing(answer)
 	return p, err
 }

@@ -22,7 +22,7 @@ func (a *App) studioModel() studio.Model {
 // planModel asks the model for plans, and charges their world.
 type planModel struct{ app *App }
 
-func (m planModel) Name() string { return m.app.model.Model() }
+func (m planModel) Name() string { return m.app.model.ModelFor("planning") }
 
 func (m planModel) Plan(ctx context.Context, w access.WorldID, a studio.ModelAsk) (string, error) {
 	values := map[string]string{"wanted": a.Wanted, "tools": a.Tools}
