@@ -212,7 +212,7 @@ func TestQuestsFromAGMsViewStayHidden(t *testing.T) {
 	for _, c := range trace.Calls {
 		calls[c.Operation]++
 	}
-	if err != nil || len(trace.Proposals) != 1 || calls["assess_quest"] != len(done.Drafts) || calls["propose-quest"] == 0 ||
+	if err != nil || len(trace.Proposals) != 1 || calls["assess_draft"] != len(done.Drafts) || calls["propose-quest"] == 0 ||
 		calls["get-location-context"] == 0 || !strings.Contains(string(trace.Proposals[0]), `"opinions"`) {
 		t.Errorf("the trace: %v, %d proposals, %v", calls, len(trace.Proposals), err)
 	}
