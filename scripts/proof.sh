@@ -40,6 +40,8 @@ falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused proce
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
 failover!50 kills and pauses and 20 cuts of the primary, 20 kills of etcd: 20,000 writes are there once!./internal/app/failovertest!^TestFailover$!FAILOVER_KILLS=50 FAILOVER_CUTS=20 FAILOVER_ETCD=20 FAILOVER_WRITES=20000
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
+players!200 players act every five seconds for ten minutes while the server is killed and stopped: each turn is applied once, none fails!./internal/app/crashtest!^TestCrashOfPlayers$!CRASH_PLAYERS=200 CRASH_PLAY=10m
+agents!three processes run the agents and are killed in turn: each due run is made by one!./internal/app/crashtest!^TestCrashOfAgents$!
 leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200

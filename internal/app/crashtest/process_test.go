@@ -92,7 +92,7 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	data, database := settingsFor(at)
 	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
 	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
-		"AUTH"} {
+		"AUTH", "COMMANDS"} {
 		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	return cmd
@@ -224,6 +224,9 @@ var routes = map[string]string{
 	"batch_cards":  "POST /api/mcp/cards/batch",
 	"get_card":     "GET /api/mcp/cards/{name}",
 	"spoiler_scan": "POST /api/mcp/jobs/spoiler-scan",
+
+	"create_player": "POST /api/players",
+	"send_command":  "POST /api/players/{id}/commands",
 }
 
 // call calls an operation over REST. GET and DELETE send their fields in the query. The
