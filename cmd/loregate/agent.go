@@ -62,7 +62,7 @@ func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
 type agentRunCmd struct {
 	common
 	Name      string `arg:"" name:"role" help:"Agent: ${agents}."`
-	DryRun    bool   `help:"Judge what would be proposed by the gates for texts, and propose nothing."`
+	DryRun    bool   `help:"Judge the drafts by the gates for texts, and propose nothing."`
 	Location  string `help:"Place by name or id. Default: the place where players begin." placeholder:"PLACE"`
 	Player    string `help:"Player by name or id: who acts (intent), who is spoken to (npc), who wanted to go there (world)." placeholder:"PLAYER"`
 	NPC       string `help:"Character who speaks, by name or id. Default: somebody with the player." placeholder:"CHARACTER"`

@@ -44,7 +44,7 @@ type auditOut struct {
 // maxAudited bounds the texts that one call judges.
 const maxAudited = 1000
 
-// AuditOperation returns the operation that judges what is kept beside the canon.
+// AuditOperation returns the operation that judges the texts kept beside the canon.
 func (a *Agents) AuditOperation(surfaces ...string) *op.Operation {
 	return op.Define(op.Spec{
 		Name: "audit-drift", Title: "Find kept texts that the canon denies", Surfaces: surfaces, Effect: access.Read,
@@ -113,14 +113,14 @@ const (
 	maxEndLayers = 10 // layers that one run proposes to end
 )
 
-// audit is the result of a run over what is kept.
+// audit is the result of a run over the kept texts.
 type audit struct {
 	Judged int     `json:"judged"`
 	Clean  float64 `json:"cleanShare"`
 	Drifts []Drift `json:"drifts"`
 }
 
-// runAudit judges what is kept in the world. The role canonicality proposes to end layers that the canon denies; the role
+// runAudit judges the kept texts of the world. The role canonicality proposes to end layers that the canon denies; the role
 // safety only reports. In a world with more cards than a run may read, each day has a part of its own.
 func runAudit(ctx context.Context, t *task, _ Order) (out Report, err error) {
 	sum := audit{Drifts: []Drift{}}

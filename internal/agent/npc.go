@@ -29,8 +29,8 @@ type dialogueContext struct {
 	Entries []struct{ Kind, Name, Text string }
 }
 
-// runNPC has a character say a line to a player who is at the same place: of what players see, about the place, the
-// people and the lore.
+// runNPC has a character say a line to a player who is at the same place: about the place and the lore, as players see
+// them.
 func runNPC(ctx context.Context, t *task, o Order) (out Report, err error) {
 	if o.Player == "" {
 		return out, fault.BadField("player", "is missing; give the player to whom the character speaks")
@@ -88,7 +88,7 @@ func (t *task) writeLine(ctx context.Context, speaker named, p playerContext, c 
 		if err == nil {
 			return line, modelFor(t.agents.cfg.Answers, "npc_dialogue")
 		}
-		t.agents.cfg.Logger.WarnContext(ctx, "the model wrote no line; what the character knows is told instead", "error",
+		t.agents.cfg.Logger.WarnContext(ctx, "the model wrote no line; known facts are told instead", "error",
 			err)
 	}
 	return composeLine(speaker, p, c, n), composerModel
@@ -116,7 +116,7 @@ func (t *task) askLine(ctx context.Context, speaker named) (string, error) {
 
 var errNoLine = fault.New(fault.Rule, "the model did not answer with one line")
 
-// composeLine writes the n-th draft of a line from what the speaker knows; "" if the speaker knows nothing. Different
+// composeLine writes the n-th draft of a line from facts that the speaker knows; "" if the speaker knows nothing. Different
 // visits give different lines, as far as there are some.
 func composeLine(speaker named, p playerContext, c dialogueContext, n int) string {
 	var known []string

@@ -26,7 +26,7 @@ const (
 	Rich  Tier = "rich"
 )
 
-// Role is an agent: what it may do, for whom, and what sets it off. Each has a file in the folder roles.
+// Role is an agent: its rights, its view and its triggers. Each has a file in the folder roles.
 type Role struct {
 	Name    string        `yaml:"-"`
 	Does    string        `yaml:"does"`

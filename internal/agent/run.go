@@ -12,7 +12,7 @@ import (
 	"loregate/internal/wait"
 )
 
-// Order is what a run of an agent is about. Each role reads some of the fields.
+// Order is the subject of a run of an agent. Each role reads some of the fields.
 type Order struct {
 	Location  string // where it works; "" for the place where players begin
 	Player    string
@@ -23,11 +23,11 @@ type Order struct {
 	Quest     QuestWish
 	// GM has the planner see the world as a game master does.
 	GM bool
-	// DryRun judges what would be proposed, and proposes nothing.
+	// DryRun judges the drafts, and proposes nothing.
 	DryRun bool
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Run    string `json:"run"` // the correlation id of its calls
 	Role   string `json:"role"`

@@ -365,7 +365,7 @@ func (a *App) runTriggered(ctx context.Context, g access.Grant, e canon.StoredEv
 	out, err := a.runAgent(ctx, g.World(), role, o, e.ID.String())
 	switch fault.KindOf(err) {
 	case fault.NotFound, fault.Invalid, fault.Rule:
-		err = nil // what it was about was deleted or hidden, or the agent switched off meanwhile
+		err = nil // its subject was deleted or hidden, or the agent switched off meanwhile
 	}
 	return out, err
 }
@@ -403,7 +403,7 @@ const generateOff = "off"
 // SetGenerate sets whether places behind pending exits are drafted in a world: off, propose (a person decides), or live.
 func SetGenerate(s *canon.Settings, value string) { setExtra(s, kind.GenerateSetting, value) }
 
-// SetDrift sets what happens to layers that the canon denies in a world: propose (a person decides) or live.
+// SetDrift sets the handling of layers that the canon denies in a world: propose (a person decides) or live.
 func SetDrift(s *canon.Settings, value string) { setExtra(s, kind.DriftSetting, value) }
 
 // generateOf returns the setting for places behind pending exits.
