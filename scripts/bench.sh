@@ -52,7 +52,7 @@ else
 	run product '^Benchmark(Bulk|Import)$' 3x
 	run product '^Benchmark(Open|Start)$' 11x
 	run product '^Benchmark(Search|LookUp)$' 1000x
-	run product '^Benchmark(LocationContext|SpatialContext|SearchLore|SearchLoreWhileWritten)$' 3x
+	run product '^Benchmark(LocationContext|SpatialContext|NarrationContext|Turn|SearchLore|SearchLoreWhileWritten)$' 3x
 	run product '^BenchmarkPage$' 1000x
 	run product '^BenchmarkPaint$' 5x
 	run product '^BenchmarkLivePages$' 1x

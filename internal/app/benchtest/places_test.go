@@ -149,3 +149,43 @@ func measureSteady(b *testing.B, t *target, rate float64) {
 	}
 	m.report(b)
 }
+
+// BenchmarkNarrationContext reads all that a narrator needs, of places all over the world, 200 times a second.
+func BenchmarkNarrationContext(b *testing.B) {
+	requireBench(b)
+	s := serve(b, placesFolder(b))
+	measureSteady(b, s.getTarget(func(n int64) string {
+		return "/api/world/narration-context?locationId=" + placeCode(int(n)*7919)
+	}), 200)
+}
+
+// turns are the commands of a player, in turn. Each can be done at every place.
+var turns = []string{"look", "go east", "go south", "inventory", "say good evening"}
+
+// BenchmarkTurn has 200 players, ten at a place, act once in five seconds each.
+func BenchmarkTurn(b *testing.B) {
+	requireBench(b)
+	const players = 200
+	s := serve(b, placesFolder(b))
+	var ids, tokens []string
+	for n := range players {
+		if n%10 == 0 {
+			if err := s.app.ConfigureWorld(b.Context(), worldName, func(_ *string, c *canon.Settings) {
+				c.Starter = placeCode(n * 997)
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		var made struct {
+			Player struct{ ID string }
+			Token  string
+		}
+		s.call(s.token, "/api/players", map[string]string{"name": fmt.Sprintf("Runner %d %d", n, time.Now().UnixNano())}, &made)
+		ids, tokens = append(ids, made.Player.ID), append(tokens, made.Token)
+	}
+	addr := s.server.Listener.Addr().String()
+	measureSteady(b, &target{addr: addr, call: want(200, func(n int64) (string, string) {
+		return head("POST /api/players/"+ids[n%players]+"/commands", addr, "Content-Type: application/json",
+			"Authorization: Bearer "+tokens[n%players]), fmt.Sprintf(`{"text":%q}`, turns[n/players%int64(len(turns))])
+	})}, players/5)
+}
