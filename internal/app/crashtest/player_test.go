@@ -55,21 +55,24 @@ func TestCrashOfPlayers(t *testing.T) {
 		}
 	}
 	e.server = startServer(t, e.at, e.key)
-	ids := make([]string, players)
+	ids, tokens := make([]string, players), make([]string, players)
 	for n := range ids {
-		a := e.callUntilAnswered(rand.New(rand.NewPCG(1, uint64(n))), "create_player", fmt.Sprint("player-", n),
+		a := e.callUntilAnswered(rand.New(rand.NewPCG(1, uint64(n))), e.key, "create_player", fmt.Sprint("player-", n),
 			map[string]any{"name": fmt.Sprint("Guest ", n)})
-		var made struct{ Player struct{ ID string } }
+		var made struct {
+			Player struct{ ID string }
+			Token  string
+		}
 		if json.Unmarshal([]byte(a.body), &made) != nil || made.Player.ID == "" {
 			t.Fatalf("a player is not made: %s", a.body)
 		}
-		ids[n] = made.Player.ID
+		ids[n], tokens[n] = made.Player.ID, made.Token
 	}
 	e.took = nil
 	turns := int(span / pace)
 	var all sync.WaitGroup
 	for n, id := range ids {
-		all.Go(func() { e.playTurns(n, id, turns, pace) })
+		all.Go(func() { e.playTurns(n, id, tokens[n], turns, pace) })
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); all.Wait() }()
@@ -87,13 +90,13 @@ func TestCrashOfPlayers(t *testing.T) {
 }
 
 // playTurns has a player act at a steady pace.
-func (e *evening) playTurns(n int, id string, turns int, pace time.Duration) {
+func (e *evening) playTurns(n int, id, token string, turns int, pace time.Duration) {
 	r := rand.New(rand.NewPCG(2, uint64(n)))
 	<-time.After(time.Duration(r.Int64N(int64(pace))))
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for turn := range turns {
-		a := e.callUntilAnswered(r, "send_command", fmt.Sprintf("turn-%d-%d", n, turn), map[string]any{"id": id,
+		a := e.callUntilAnswered(r, token, "send_command", fmt.Sprintf("turn-%d-%d", n, turn), map[string]any{"id": id,
 			"text": fmt.Sprintf("say this is turn %d", turn)})
 		var done struct{ Results []struct{ Outcome string } }
 		if json.Unmarshal([]byte(a.body), &done) != nil || len(done.Results) != 1 || done.Results[0].Outcome != "done" {
@@ -105,11 +108,12 @@ func (e *evening) playTurns(n int, id string, turns int, pace time.Duration) {
 }
 
 // callUntilAnswered makes a call until it is answered.
-func (e *evening) callUntilAnswered(r *rand.Rand, operation, key string, in map[string]any) (a answer) {
+func (e *evening) callUntilAnswered(r *rand.Rand, bearer, operation, key string, in map[string]any) (a answer) {
 	for end := time.Now().Add(2 * maxWait); time.Now().Before(end); {
 		e.mu.Lock()
-		s := e.server
+		s := *e.server
 		e.mu.Unlock()
+		s.key = bearer
 		ctx, cancel := context.WithTimeout(e.t.Context(), maxWait)
 		began := time.Now()
 		got, err := s.call(ctx, operation, key, in)
