@@ -249,7 +249,7 @@ func (p *Picker) Solve(task Task) {
 	})
 	found := q.rank(slices.Clone(p.offers)) < sure
 	if found {
-		rest = p.find(q, rest)
+		rest = p.findOperations(q, rest)
 	}
 	for readings := 0; len(rest) > 0 && p.Calls < maxPickerCalls && readings < maxReadings; rest = rest[1:] {
 		q.rank(rest)
@@ -259,13 +259,13 @@ func (p *Picker) Solve(task Task) {
 			}
 			readings++
 		} else if !found { // the tools of the list were a wrong guess
-			rest, found = append(rest[:1], p.find(q, rest[1:])...), true
+			rest, found = append(rest[:1], p.findOperations(q, rest[1:])...), true
 		}
 	}
 }
 
-// find looks for operations that fit a request, and adds them to offers.
-func (p *Picker) find(q request, offers []offer) []offer {
+// findOperations looks for operations that fit a request, and adds them to offers.
+func (p *Picker) findOperations(q request, offers []offer) []offer {
 	answer, _ := p.call(offer{name: findTool}, map[string]any{"words": q.purpose[:min(len(q.purpose), 300)]})
 	for _, o := range foundOffers(answer) {
 		at := slices.IndexFunc(offers, func(tool offer) bool { return tool.name == o.name })
