@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/slicesx"
 )
@@ -91,6 +92,9 @@ func (s *server) showCard(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if a.OldNames, err = v.listOldNames(c); err != nil {
+		return err
+	}
 	return v.write(http.StatusOK, cardPage(f, c, text, a))
 }
 
@@ -119,7 +123,43 @@ func (v *visit) collectAround(c card, f frame) (text string, a around, err error
 		return "", a, err
 	}
 	text, err = showText(c.Content, c.Name, f, links.isMissing)
-	return text, around{below.Children, below.Total, links.existing(), from.Cards, from.Total}, err
+	return text, around{Below: below.Children, BelowTotal: below.Total, To: links.existing(), From: from.Cards,
+		FromTotal: from.Total}, err
+}
+
+// listOldNames lists the names that a card had in its latest versions, the latest first.
+func (v *visit) listOldNames(c card) ([]string, error) {
+	if c.Version < 2 {
+		return nil, nil
+	}
+	list, err := call[versionList](v, "get_card_history", fields{"name": "~" + c.ID, "limit": 100})
+	seen := map[markup.Key]bool{markup.KeyOf(c.Name): true}
+	var names []string
+	for _, x := range list.Versions {
+		if key := markup.KeyOf(x.Name); !seen[key] {
+			seen[key] = true
+			names = append(names, x.Name)
+		}
+	}
+	return names, err
+}
+
+// maxHovercard is the number of characters of a card's text in its hovercard.
+const maxHovercard = 320
+
+// showHovercard shows the first lines of a card, for a link to it. No card is no error here: a link may lead to a
+// name that no card has.
+func (s *server) showHovercard(v *visit) error {
+	c, err := call[card](v, "get_card", fields{"name": v.r.PathValue("name"), "rendered": true,
+		"max_content_length": 8 * maxHovercard})
+	if errors.Is(err, fault.NotFound) {
+		v.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, hovercard(c, markup.Shorten(markup.OneLine(markup.Text(c.Content)), maxHovercard)))
 }
 
 // related are the cards that a card is connected to.
@@ -136,6 +176,7 @@ type around struct {
 	To         []cardRef // that the text names
 	From       []cardRef
 	FromTotal  int
+	OldNames   []string
 }
 
 // existing returns the cards that are there.
@@ -157,6 +198,7 @@ type versionList struct {
 // version is one line of a card's history.
 type version struct {
 	Version   int       `json:"version"`
+	Name      string    `json:"name"` // of the card at that time
 	At        time.Time `json:"at"`
 	By        string    `json:"by"`
 	Operation string    `json:"operation"`

@@ -91,6 +91,7 @@ func New(c Config) http.Handler {
 		"POST /authorize":                   s.decideConsent,
 		"GET /w/{world}":                    s.showCards,
 		"GET /w/{world}/{name...}":          s.showCard,
+		"GET /hovercard/{world}/{name...}":  s.showHovercard,
 		"GET /file/{world}/{name...}":       s.sendFile,
 		"GET /new/{world}":                  s.showNew,
 		"POST /new/{world}":                 s.createCard,

@@ -372,7 +372,7 @@ func nameCalls(name string, turn int) []request {
 	}, {
 		{operation: "head", method: "HEAD", path: "/api/mcp/cards/" + url.PathEscape(name)},
 		pageRequest("/w/lendwater/" + url.PathEscape(name) + "?as=user"),
-		pageRequest("/file/lendwater/" + url.PathEscape(name)),
+		pageRequest("/file/lendwater/" + url.PathEscape(name)), pageRequest("/hovercard/lendwater/" + url.PathEscape(name)),
 		pageRequest("/w/lendwater?q=" + url.QueryEscape(name)), pageRequest("/names/lendwater?q=" + url.QueryEscape(name)),
 		prompt("check-canon", map[string]any{"name": name, "statement": name}),
 		complete(map[string]any{"type": "ref/resource", "uri": "archive://card/{name}"}, "name", name[:min(3, len(name))]),

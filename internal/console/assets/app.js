@@ -143,6 +143,52 @@ if (pin) {
   });
 }
 
+// A link to a card shows the first lines of the card while a mouse rests on it or the keyboard is at it.
+const cardLink = (target) => target.closest?.('main a[href^="/w/"]:not(.wanted)');
+let hovered = null; // the link that shows or awaits its card
+let hovering = 0;
+function hideCard() {
+  clearTimeout(hovering);
+  document.getElementById("hovercard")?.remove();
+  hovered?.removeAttribute("aria-describedby");
+  hovered = null;
+}
+function showCard(link) {
+  if (link === hovered) { clearTimeout(hovering); return; }
+  hideCard();
+  if (link.pathname.split("/").length < 4) return; // a list of cards
+  hovered = link;
+  hovering = setTimeout(async () => {
+    const answer = await fetch(link.pathname.replace("/w/", "/hovercard/") + link.search).catch(() => null);
+    if (answer?.status !== 200 || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const card = page.getElementById("hovercard");
+    if (hovered !== link || !card) return;
+    document.getElementById("main").append(card);
+    link.setAttribute("aria-describedby", card.id);
+    const at = link.getClientRects()[0];
+    const below = at.bottom + card.offsetHeight < innerHeight || at.top < card.offsetHeight;
+    card.style.left = scrollX + Math.max(8, Math.min(at.left, document.documentElement.clientWidth - card.offsetWidth - 8)) + "px";
+    card.style.top = scrollY + (below ? at.bottom : at.top - card.offsetHeight) + "px";
+  }, 300);
+}
+document.addEventListener("pointerover", (event) => {
+  if (event.pointerType !== "mouse") return;
+  const link = cardLink(event.target);
+  if (link) showCard(link);
+  else if (event.target.closest?.("#hovercard")) clearTimeout(hovering); // its text may be read and selected
+  else if (hovered && !hovered.matches(":focus-visible")) {
+    clearTimeout(hovering);
+    hovering = setTimeout(hideCard, 200);
+  }
+});
+document.addEventListener("focusin", (event) => {
+  const link = cardLink(event.target);
+  if (link?.matches(":focus-visible")) showCard(link);
+  else hideCard();
+});
+addEventListener("keydown", (event) => { if (event.key === "Escape") hideCard(); });
+
 // Keys: / searches, e edits.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, .cm-editor")) return;
