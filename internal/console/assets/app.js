@@ -81,6 +81,31 @@ if (act) {
   });
 }
 
+// The arrow keys bring back the player's earlier commands. Signing out clears the storage.
+if (act) {
+  const key = "commands " + act.getAttribute("action");
+  const commands = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+  let at = commands.length;
+  let unsent = "";
+  act.addEventListener("submit", () => {
+    const command = field.value.trim();
+    if (command && command !== commands.at(-1)) commands.push(command);
+    commands.splice(0, commands.length - 100);
+    at = commands.length;
+    sessionStorage.setItem(key, JSON.stringify(commands));
+  });
+  field.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const next = at + step;
+    if (!step || event.isComposing || !(next >= 0 && next <= commands.length)) return; // the list of texts opens
+    event.preventDefault();
+    if (at === commands.length) unsent = field.value;
+    at = next;
+    field.value = commands[at] ?? unsent;
+    field.setSelectionRange(field.value.length, field.value.length);
+  });
+}
+
 // A map begins with the place where one is.
 function centerMap() {
   const here = document.querySelector(".drawing .here rect");
