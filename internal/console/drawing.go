@@ -18,6 +18,7 @@ type drawing struct {
 }
 
 type mark struct {
+	ID    string // of the card
 	X, Y  int
 	Rows  []string // of its name
 	Title string
@@ -66,7 +67,7 @@ func drawGraph(f frame, nodes []entity, relationships []relationship) drawing {
 		})
 		for i, n := range column {
 			y := graphMargin + (tallest-len(column))*graphRow/2 + i*graphRow + graphRow/2
-			m := mark{X: graphMargin + depth*graphColumn, Y: y, Rows: []string{n.Name}, Title: typeLabel(n.Type),
+			m := mark{ID: n.ID, X: graphMargin + depth*graphColumn, Y: y, Rows: []string{n.Name}, Title: typeLabel(n.Type),
 				Link: f.link("graph", n.ID), Class: n.Type}
 			if depth == 0 {
 				m.Link = f.link("campaign", n.ID)
@@ -174,7 +175,7 @@ func drawMap(f frame, center near, places []near, players map[string][]string) d
 	for _, path := range order {
 		x, y := middle(path)
 		p := names[path]
-		m := mark{X: x, Y: y, Rows: wrapName(lastPart(p.Name)), Title: strings.ReplaceAll(path, "/", ", "),
+		m := mark{ID: p.ID, X: x, Y: y, Rows: wrapName(lastPart(p.Name)), Title: strings.ReplaceAll(path, "/", ", "),
 			Link: f.link("places") + query(f, "at", p.ID), Class: "place", Who: namesText(players[p.ID])}
 		if path == "" {
 			m.Class = "place here"

@@ -212,7 +212,7 @@ func picture(d drawing, label string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if m.Class == "place" || m.Class == "place here" {
+			if strings.HasPrefix(m.Class, "place") {
 				{
 					templ_7745c5c3_ElementWriter := templ_7745c5c3_Buffer
 					templ_7745c5c3_Buffer := templ.GetBuffer()

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -132,16 +134,61 @@ func (v *visit) readPlaying(id string) (p playing, err error) {
 	return p, err
 }
 
-// drawAround draws the places around a player, which a click walks to.
+// nearSteps is how many steps around a player the map shows places that the player never visited.
+const nearSteps = 2
+
+// drawAround draws the places around a player, which a click walks to: those that are near, those that the player
+// has visited, and the ways there.
 func (v *visit) drawAround(p playing, m pinMap) (drawing, error) {
 	around, err := call[only[struct {
 		Neighbors []near `json:"neighbors"`
-	}]](v, "get-spatial-context", fields{"depth": 2, "locationId": p.Location.ID})
+	}]](v, "get-spatial-context", fields{"depth": 5, "locationId": p.Location.ID})
 	if err != nil || around.Item == nil {
 		return drawing{}, err
 	}
-	return drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, around.Item.Neighbors,
-		m.playersByPlace()), nil
+	visited, err := v.readVisited(p)
+	if err != nil {
+		return drawing{}, err
+	}
+	shown := map[string]bool{} // paths
+	for _, n := range around.Item.Neighbors {
+		for steps := len(n.Path); visited[n.ID] && steps > 0; steps-- {
+			shown[strings.Join(n.Path[:steps], "/")] = true
+		}
+	}
+	places := slices.DeleteFunc(around.Item.Neighbors, func(n near) bool {
+		return len(n.Path) > nearSteps && !shown[strings.Join(n.Path, "/")]
+	})
+	d := drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, places, m.playersByPlace())
+	for i := range d.Marks {
+		if mark := &d.Marks[i]; !visited[mark.ID] {
+			mark.Class += " unvisited"
+			mark.Title += ", not visited yet"
+		}
+	}
+	return d, nil
+}
+
+// readVisited returns the places that a player has visited, by their ids, as far as the latest events tell.
+func (v *visit) readVisited(p playing) (map[string]bool, error) {
+	events, err := call[struct {
+		Items []struct {
+			Type    string          `json:"eventType"`
+			Payload json.RawMessage `json:"payload"` // nil if the player does not see a card in it
+		} `json:"items"`
+	}](v, "get-recent-events", fields{"scope": "player", "scopeId": p.Player.ID, "limit": 100})
+	visited := map[string]bool{p.Location.ID: true}
+	for _, e := range events.Items {
+		var move struct {
+			PlayerID string `json:"playerId"`
+			From     string `json:"fromLocationId"`
+			To       string `json:"toLocationId"`
+		}
+		if e.Type == "Player.Move" && json.Unmarshal(e.Payload, &move) == nil && move.PlayerID == p.Player.ID {
+			visited[move.From], visited[move.To] = true, true
+		}
+	}
+	return visited, err
 }
 
 func (s *server) showPlayer(v *visit) error {

@@ -358,7 +358,7 @@ func playPage(f frame, p playing) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Map.Marks) > 1 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<h2>Around you</h2><p class=\"hint\">Choose a place to walk there.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<h2>Around you</h2><p class=\"hint\">Choose a place to walk there. A dashed frame means that you have not been there yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

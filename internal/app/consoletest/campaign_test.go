@@ -186,6 +186,21 @@ func TestAClickWalks(t *testing.T) {
 	p.waits(`!["Rent Quay", "Fishgate Market"].includes(document.querySelector("#here h2").innerText)`,
 		"two steps were gone")
 	p.waits(`document.querySelector("#around .here text").textContent !== "Rent Quay"`, "the map follows")
+	visited := `[...document.querySelectorAll("#around .place:not(.unvisited) title + rect + text")].map((x) => x.textContent)`
+	for _, name := range []string{"Rent Quay", "Fishgate"} {
+		p.waits(visited+`.some((x) => x.startsWith("`+name+`"))`, name+" is marked as visited")
+	}
+	if got := p.eval(visited + ".length"); got != "3" {
+		t.Errorf("%s places are marked as visited, want 3", got)
+	}
+	if got := p.eval(`document.querySelectorAll("#around .unvisited").length > 0`); got != "true" {
+		t.Error("no place is marked as not visited")
+	}
+	p.look("play-visited-390")
+	p.fill("#text", "go north then go north")
+	p.touch("Do it")
+	p.waits(`document.querySelectorAll(".turn").length === 3`, "the second walk is told")
+	p.waits(visited+`.length === 5 && `+visited+`.includes("Rent Quay")`, "the map keeps the first place, four steps away")
 	p.checkAxeHere(loadAxe(t), "play")
 }
 
