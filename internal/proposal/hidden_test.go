@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/proposal"
@@ -53,6 +55,7 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		return fields{"locationId": ids[place], "direction": "west", "name": name, "text": "Reeds nod across the mud.",
 			"terrain": "riverbank", "wayBack": "east"}
 	}
+	end := fields{"locationId": ids["@quay"], "layerId": hiddenLayer, "reason": "The fog has lifted."}
 	inv := proposal.GateInvariant
 	return []hiddenRow{
 		{"a hidden place", "propose-ambience", inv, at("@cellar", "Fog.")},
@@ -83,12 +86,16 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		},
 		{"an event that was told where it is hidden", "enqueue-world-event", "",
 			event("loc:"+ids["@quay"], fields{"text": hiddenText})},
+		{"a hidden layer that is to end", "propose-layer-end", inv, end},
 		{"an act of a hidden player", "propose-action", inv, act("@ghost")},
 		{"a change of a hidden card's name", "propose-canon-change", "", change("The Drowned Cellar")},
 		{"a context that was read by a higher role", "propose-ambience", proposal.GateReplay,
 			cites(at("@market", "Canvas snaps overhead."), secretRef)},
 	}
 }
+
+// hiddenLayer is the id of a layer over the quay that only a game master sees.
+const hiddenLayer = "01900000-0000-7000-8000-0000000000aa"
 
 const hiddenText = "Below the third step somebody keeps count of those who pass."
 
@@ -101,6 +108,11 @@ func (s *scene) hide() {
 		access.Request{Operation: "hide", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		_, err := p.Link(canon.Link{Kind: "exit", From: idOf("quay"), To: idOf("cellar"),
 			Attrs: json.RawMessage(`{"direction":"west"}`), Label: access.NewLabel(access.LevelGM)})
+		if err != nil {
+			return err
+		}
+		_, err = p.Layer(canon.Layer{ID: canon.LayerID(uuid.MustParse(hiddenLayer)), Card: idOf("quay"), Kind: "ambient",
+			Text: "Fog that nobody else sees.", Label: access.NewLabel(access.LevelGM)})
 		return err
 	})
 	if err != nil {
