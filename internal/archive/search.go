@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -107,6 +108,7 @@ type searchIn struct {
 	Highlight     bool   `json:"highlight,omitzero" jsonschema:"Mark the hits in snippets with <mark>; the snippet is then HTML."`
 	Snippets      bool   `json:"snippets,omitzero" default:"true" jsonschema:"false leaves out the snippets, which halves the time of a search in content."`
 	filters
+	Level          string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Only cards whose lowest role is this. For gm and up, who are shown levels."`
 	IncludeVirtual bool   `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that have neither content nor fields."`
 	Sort           string `json:"sort,omitzero" enum:"relevance,name,updated_at,created_at" jsonschema:"Order; default relevance for content, else name. Times sort latest first."`
 	widePage
@@ -124,6 +126,7 @@ func (p widePage) toPage() page { return page{min(p.Limit, 100), p.Offset} }
 func (in searchIn) searchFilter() canon.Filter {
 	f := in.filters.toCanonFilter(in.Sort)
 	f.Filled = !in.IncludeVirtual
+	f.Level, _ = access.ParseLevel(in.Level)
 	return f
 }
 
@@ -141,7 +144,7 @@ type searchOut struct {
 }
 
 func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn) (searchOut, error) {
-	if err := errors.Join(in.checkFilters(), in.checkFuzzy()); err != nil {
+	if err := errors.Join(in.checkFilters(), in.checkFuzzy(), in.checkLevel(l.View().Level)); err != nil {
 		return searchOut{}, err
 	}
 	if tags, any, ok := tagQuery(in.Q); ok {
@@ -225,6 +228,14 @@ func (in searchIn) checkFuzzy() error {
 			"goes with exact words only: leave out fuzzy, or give false; quote a phrase in q")
 	case in.Sort != "" && in.Sort != "relevance":
 		return fault.BadField("sort", "must be relevance if fuzzy is true")
+	}
+	return nil
+}
+
+// checkLevel refuses a search by level to those who are shown no levels: it would show them.
+func (in searchIn) checkLevel(viewer access.Level) error {
+	if in.Level != "" && viewer < access.LevelGM {
+		return fault.BadField("level", "is for game masters and admins; leave it out")
 	}
 	return nil
 }

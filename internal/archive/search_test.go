@@ -41,6 +41,10 @@ func TestNamesAreSearchedExactly(t *testing.T) {
 			"Games+Coast+Lamp").Lacks("snippet")
 		s.As("user").Call("search_cards", `{"q": "LAMP", "case_sensitive": true}`).Want("total", 0)
 		s.As("user").Call("search_cards", `{}`).Want("total", 5)
+		s.As("gm").Call("search_cards", `{"level": "gm"}`).WantNames("cards", "Games+Coast+GM, Games+Coast+Wreck")
+		s.As("gm").Call("search_cards", `{"level": "user", "q": "lamp"}`).Want("total", 3).Lacks("GM", "Wreck")
+		s.As("gm").Call("search_cards", `{"level": "gm", "q": "lamp"}`).Want("total", 2)
+		s.As("user").WantFault("validation_error", "search_cards", `{"level": "user"}`)
 	})
 }
 

@@ -59,22 +59,23 @@ const (
 
 // Filter narrows a listing or a search. Zero fields do not narrow.
 type Filter struct {
-	NameContains  string     // substring of the name, case and accents folded
-	NameStarts    string     // prefix of the name, case and accents folded
-	Prefix        markup.Key // key of a card: the card and all cards below it
-	Below         markup.Key // key of a card: the cards below it, without the card itself
-	NotName       string     // pattern of markup.MatchGlob; matching cards are left out
-	Type          string     // name of a type, compared by key
-	Types         []string   // names of types, any of them
-	Coded         bool       // only cards with a codename
-	SortFrom      *int64     // lowest SortValue; cards without one are left out
-	SortTo        *int64     // highest SortValue; cards without one are left out
-	Tag           string     // item of the card's visible X+tags, compared by key (see PutRefs)
-	UpdatedSince  time.Time  // inclusive
-	UpdatedBefore time.Time  // exclusive
-	CreatedSince  time.Time  // inclusive
-	CreatedBefore time.Time  // exclusive
-	Filled        bool       // only cards that have content or fields
+	NameContains  string       // substring of the name, case and accents folded
+	NameStarts    string       // prefix of the name, case and accents folded
+	Prefix        markup.Key   // key of a card: the card and all cards below it
+	Below         markup.Key   // key of a card: the cards below it, without the card itself
+	NotName       string       // pattern of markup.MatchGlob; matching cards are left out
+	Type          string       // name of a type, compared by key
+	Types         []string     // names of types, any of them
+	Coded         bool         // only cards with a codename
+	SortFrom      *int64       // lowest SortValue; cards without one are left out
+	SortTo        *int64       // highest SortValue; cards without one are left out
+	Tag           string       // item of the card's visible X+tags, compared by key (see PutRefs)
+	Level         access.Level // level of the label, exactly
+	UpdatedSince  time.Time    // inclusive
+	UpdatedBefore time.Time    // exclusive
+	CreatedSince  time.Time    // inclusive
+	CreatedBefore time.Time    // exclusive
+	Filled        bool         // only cards that have content or fields
 	// TagLists lets a listing include the lists of tags, X+tags, which listings and searches leave
 	// out otherwise. It cannot be set together with NameContains, NameStarts or Tag.
 	TagLists bool
@@ -103,6 +104,7 @@ func (f Filter) Fits(c Card) bool {
 		len(f.Types) > 0 && !slices.ContainsFunc(f.Types,
 			func(t string) bool { return markup.KeyOf(t) == markup.KeyOf(c.Type) }),
 		f.Coded && c.Codename == "",
+		f.Level != access.LevelNone && f.Level != c.Label.Level,
 		f.Filled && c.Length == 0 && len(c.Fields) == 0,
 		!f.Parent.IsZero() && c.Parent != f.Parent,
 		f.Roots && !c.Parent.IsZero(),

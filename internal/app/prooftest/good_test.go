@@ -129,6 +129,7 @@ var aimedAtCards = map[string][]example{
 		given("q", "the", "search_in", "content", "match_mode", "whole_word"),
 		given("q", "lant*", "search_in", "content"),
 		given("prefix", "Oda Tarn"),
+		given("level", "gm"), given("q", "lantern", "level", "user"),
 		given("q", "year quay", "search_in", "both", "match_mode", "phrase"),
 	},
 	"list_children": {given("name", "Lendwater", "depth", 3),

@@ -37,6 +37,9 @@ func (sc *Scope) FilterCards(f canon.Filter) (where string) {
 	if f.Coded {
 		and("c.codename <> ''")
 	}
+	if f.Level != access.LevelNone {
+		and("c.level = %s", sc.Add(int64(f.Level)))
+	}
 	if f.SortFrom != nil {
 		and("c.sort >= %s", sc.Add(*f.SortFrom))
 	}

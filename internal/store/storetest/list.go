@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 )
 
@@ -109,6 +110,8 @@ func testFilters(t *testing.T, s canon.Store) {
 		{"a type, however it is spelled", canon.Filter{Type: "Lore Facts"}, []string{"Game Night", "Gamer"}},
 		{"a type nobody has", canon.Filter{Type: "Lore"}, []string{}},
 		{"a tag, however it is spelled", canon.Filter{Tag: "big thing"}, []string{"Games"}},
+		{"a level", canon.Filter{Level: access.LevelUser, Prefix: "game"}, []string{"Games", "Games+Hero", "Games+Été"}},
+		{"a level above the view", canon.Filter{Level: access.LevelGM}, []string{}},
 		{"a link is no tag", canon.Filter{Tag: "linked"}, []string{}},
 		{"updated since, inclusive", canon.Filter{UpdatedSince: Time(40)}, []string{"Games", "été d'or"}},
 		{"updated before, exclusive", canon.Filter{UpdatedBefore: Time(20)}, []string{"Games+Été"}},

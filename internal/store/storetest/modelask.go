@@ -73,6 +73,7 @@ func (m *model) randomFilter() canon.Filter {
 	set(10, func() { f.UpdatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.Types = pickOne(m, []string{"Lore"}, []string{"places", "rich text", "Place"}) })
 	set(10, func() { f.Coded = true })
+	set(10, func() { f.Level = pickOne(m, access.LevelUser, access.LevelGM, access.LevelAdmin) })
 	set(10, func() { n := int64(m.rng.IntN(5) - 3); f.SortFrom = &n })
 	set(10, func() { n := int64(m.rng.IntN(9) - 3); f.SortTo = &n })
 	set(10, func() { f.Parent = m.pickCardID() })
