@@ -120,12 +120,18 @@ func (v *visit) listWorlds() ([]world, error) {
 
 // worldTitle returns the title of the page's world.
 func (v *visit) worldTitle() (string, error) {
+	w, err := v.findWorld()
+	return w.Name, err
+}
+
+// findWorld returns the page's world, with the role of the person there.
+func (v *visit) findWorld() (world, error) {
 	worlds, err := v.listWorlds()
 	i := slices.IndexFunc(worlds, func(w world) bool { return w.Slug == v.world || w.ID == v.world })
 	if i < 0 {
-		return v.world, err
+		return world{Name: v.world}, err
 	}
-	return worlds[i].Name, nil
+	return worlds[i], nil
 }
 
 // cardList is a page of cards, and how it was asked for.
@@ -133,9 +139,10 @@ type cardList struct {
 	Cards  []card `json:"cards"`
 	Ranked bool   `json:"ranked"`
 	page
-	Query, Type, Tag string `json:"-"`
-	Types            []cardType
-	Admin            bool // the person may see the trash
+	Query, Type, Tag, Level string `json:"-"`
+	Types                   []cardType
+	Levels                  bool // the person is shown levels
+	Admin                   bool // the person may see the trash
 }
 
 // cardType is a type that cards can have.
@@ -147,7 +154,7 @@ type cardType struct {
 // showCards lists or searches cards.
 func (s *server) showCards(v *visit) error {
 	q := v.r.URL.Query()
-	in := v.paged(fields{}).with("type", q.Get("type")).with("tag", q.Get("tag"))
+	in := v.paged(fields{}).with("type", q.Get("type")).with("tag", q.Get("tag")).with("level", q.Get("level"))
 	if words := q.Get("q"); words != "" {
 		in["q"], in["search_in"], in["highlight"], in["limit"] = words, "both", true, 30
 	} else {
@@ -157,16 +164,18 @@ func (s *server) showCards(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list.Query, list.Type, list.Tag = q.Get("q"), q.Get("type"), q.Get("tag")
+	list.Query, list.Type, list.Tag, list.Level = q.Get("q"), q.Get("type"), q.Get("tag"), q.Get("level")
 	list.Admin = v.isAdmin()
 	title := v.world
 	if v.r.Header.Get("HX-Request") == "" { // while a person types, only the cards are replaced
 		if list.Types, err = v.listTypes(); err != nil {
 			return err
 		}
-		if title, err = v.worldTitle(); err != nil {
+		at, err := v.findWorld()
+		if err != nil {
 			return err
 		}
+		title, list.Levels = at.Name, at.Role == access.RoleGM.String() || at.Role == access.RoleAdmin.String()
 	}
 	for i, c := range list.Cards {
 		list.Cards[i].Snippet = showSnippet(v.r.Context(), c.Snippet)

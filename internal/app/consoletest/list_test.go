@@ -79,3 +79,35 @@ func TestListsOfCards(t *testing.T) {
 		t.Error("a game master does not see a wanted card")
 	}
 }
+
+// TestCardsAreFilteredByTypeAndLevel chooses a type and a level on a phone, and asks for levels as a player.
+func TestCardsAreFilteredByTypeAndLevel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Zinc Door", "type": "Markdown", "content": "x", "level": "gm"}`)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Zinc Bell", "type": "Markdown", "content": "x"}`)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Zinc Stair", "content": "x", "level": "gm"}`)
+	const names = `[...document.querySelectorAll("#cards li > a")].map((a) => a.innerText).sort().join()`
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/w/lendwater")
+	p.fill("[name=type]", "Markdown")
+	p.click("Search")
+	p.waits(names+` === "Zinc Bell,Zinc Door" && location.search.includes("type=Markdown")`, "the type filters")
+	p.fill("[name=level]", "gm")
+	p.click("Search")
+	p.waits(names+` === "Zinc Door"`, "the level filters too")
+	p.look("cards-level")
+	p.checkAxeHere(loadAxe(t), "cards by level")
+	p.fill(".filters [name=q]", "zinc stair")
+	p.waits(`document.querySelector("#cards .empty") !== null`, "the filters hold while a person types")
+
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	if _, body, _ := player.send("GET", "/w/lendwater", nil); strings.Contains(body, `name="level"`) {
+		t.Error("a player may filter by levels")
+	}
+	if status, body, _ := player.send("GET", "/w/lendwater?level=gm", nil); status != 400 || strings.Contains(body, "Zinc") {
+		t.Errorf("a player filters by levels: %d", status)
+	}
+}
