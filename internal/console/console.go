@@ -106,6 +106,7 @@ func New(c Config) http.Handler {
 		"GET /history/{world}/{name...}":    s.showHistory,
 		"POST /restore/{world}/{name...}":   s.restoreVersion,
 		"GET /changes/{world}":              s.showChanges,
+		"GET /tree/{world}":                 s.showTree,
 		"GET /wanted/{world}":               s.showWanted,
 		"GET /trash/{world}":                s.showTrash,
 		"POST /trash/{world}":               s.restoreTrashed,

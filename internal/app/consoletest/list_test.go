@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
 	"loregate/internal/access"
 )
 
@@ -109,5 +112,36 @@ func TestCardsAreFilteredByTypeAndLevel(t *testing.T) {
 	}
 	if status, body, _ := player.send("GET", "/w/lendwater?level=gm", nil); status != 400 || strings.Contains(body, "Zinc") {
 		t.Errorf("a player filters by levels: %d", status)
+	}
+}
+
+// TestTheTreeOpensWithoutScripts opens the cards below a card, as a game master and as a player.
+func TestTheTreeOpensWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for _, card := range []string{`"name": "Aal"`, `"name": "Aal+Den", "level": "gm"`, `"name": "Aal+Den+Lamp"`, `"name": "Aalto"`} {
+		s.rest(access.RoleGM, "POST", "/api/mcp/cards", "{"+card+`, "content": "x"}`)
+	}
+	script := loadAxe(t)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/w/lendwater")
+	p.click("Tree")
+	p.checkAxeHere(script, "tree")
+	p.touch("1 below")
+	p.look("tree")
+	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
+	p.must(err)
+	p.open("/tree/lendwater")
+	p.do(chromedp.Click(chromedp.CSS("li:has(> a[href$=\"/Aal\"]) > details > summary")))
+	p.do(chromedp.Click(chromedp.CSS("details[open] a[href$=\"/Aal+Den\"]")))
+	p.waits(`location.pathname === "/w/lendwater/Aal+Den"`, "a click on a name reads the card")
+
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	_, body, _ := player.send("GET", "/tree/lendwater", nil)
+	if !strings.Contains(body, ">Aalto</a>") || strings.Contains(body, ">Den<") || strings.Contains(body, "Lamp<") {
+		t.Errorf("a player sees %s", body)
 	}
 }

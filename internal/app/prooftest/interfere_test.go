@@ -300,7 +300,7 @@ func otherCalls(known namePool, turn int) []request {
 		pageRequest("/w/lendwater?as=user"), pageRequest("/w/lendwater?q=the&offset=30"), pageRequest("/changes/lendwater"),
 		pageRequest("/changes/lendwater?as=user"), pageRequest("/proposals/lendwater"),
 		pageRequest("/proposals/lendwater?status=accepted"), pageRequest("/new/lendwater"), pageRequest("/names/lendwater"),
-		pageRequest("/names/lendwater?q=the"), pageRequest("/w/nowhere"),
+		pageRequest("/names/lendwater?q=the"), pageRequest("/tree/lendwater"), pageRequest("/w/nowhere"),
 		pageRequest("/members/lendwater"), pageRequest("/members/lendwater?as=user"), pageRequest("/keys/lendwater"),
 		pageRequest("/join"), pageRequest("/campaign/lendwater"), pageRequest("/campaign/lendwater?as=user"),
 		pageRequest("/timeline/lendwater"), pageRequest("/sessions/lendwater"), pageRequest("/conflicts/lendwater"),
