@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/a-h/templ"
 )
@@ -103,22 +105,60 @@ func query(f frame, name, value string) templ.SafeURL {
 	return templ.SafeURL(mark + url.Values{name: {value}}.Encode())
 }
 
+// graph holds the relationships around an entity, and the choice among them.
+type graph struct {
+	Center        entity         `json:"center"`
+	Nodes         []entity       `json:"nodes"`
+	Relationships []relationship `json:"relationships"`
+	Truncated     bool           `json:"truncated"`
+
+	Steps  string   `json:"-"`
+	Types  []string `json:"-"` // of all relationships
+	Chosen []string `json:"-"` // types that are shown; none is all
+}
+
+// chooseTypes drops the relationships of other types, and the entities that have none left.
+func (g *graph) chooseTypes(wanted []string) {
+	for _, r := range g.Relationships {
+		g.Types = append(g.Types, r.Type)
+	}
+	slices.Sort(g.Types)
+	g.Types = slices.Compact(g.Types)
+	g.Chosen = slices.DeleteFunc(wanted, func(t string) bool { return !slices.Contains(g.Types, t) })
+	if len(g.Chosen) == 0 {
+		return
+	}
+	related := map[string]bool{g.Center.ID: true}
+	g.Relationships = slices.DeleteFunc(g.Relationships, func(r relationship) bool {
+		shown := slices.Contains(g.Chosen, r.Type)
+		if shown {
+			related[r.SourceID], related[r.TargetID] = true, true
+		}
+		return !shown
+	})
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(n entity) bool { return !related[n.ID] })
+}
+
+// withSteps returns the address of the graph with another number of steps and the same types.
+func (g *graph) withSteps(f frame, steps string) templ.SafeURL {
+	address := f.link("graph", g.Center.ID) + query(f, "steps", steps)
+	for _, t := range g.Chosen {
+		address += templ.SafeURL("&" + url.Values{"type": {t}}.Encode())
+	}
+	return address
+}
+
 // showGraph shows the relationships around an entity.
 func (s *server) showGraph(v *visit) error {
-	depth := v.r.URL.Query().Get("steps")
-	if depth == "" {
-		depth = "2"
-	}
-	found, err := call[struct {
-		Center        entity         `json:"center"`
-		Nodes         []entity       `json:"nodes"`
-		Relationships []relationship `json:"relationships"`
-		Truncated     bool           `json:"truncated"`
-	}](v, "relationship_map", v.campaign(fields{"entity_id": v.r.PathValue("id"), "depth": numberOf(depth)}))
+	q := v.r.URL.Query()
+	steps := cmp.Or(q.Get("steps"), "2")
+	g, err := call[graph](v, "relationship_map",
+		v.campaign(fields{"entity_id": v.r.PathValue("id"), "depth": numberOf(steps)}))
 	if err != nil {
 		return err
 	}
-	f := v.frame(found.Center.Name)
-	return v.write(http.StatusOK, graphPage(f, found.Center, drawGraph(f, found.Nodes, found.Relationships), depth,
-		found.Truncated))
+	g.Steps = steps
+	g.chooseTypes(q["type"])
+	f := v.frame(g.Center.Name)
+	return v.write(http.StatusOK, graphPage(f, g, drawGraph(f, g.Nodes, g.Relationships)))
 }

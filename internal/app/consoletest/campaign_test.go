@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/png"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestAGameMasterRevealsASecret(t *testing.T) {
 	p.click("Graph")
 	p.wants("Hedwig Vogt")
 	p.look("graph")
+	p.chooseRelationships(t)
 	p.click("Sheet")
 	p.click("As a player")
 	p.wants("Patient in room 9")
@@ -61,6 +63,36 @@ func TestAGameMasterRevealsASecret(t *testing.T) {
 	p.wants("Patient in room 9")
 	if text := p.text(); strings.Contains(text, "3 February 1929") {
 		t.Errorf("it is not hidden again:\n%s", text)
+	}
+}
+
+// chooseRelationships shows one type of the relationships of an open graph, then all of them again.
+func (p *tab) chooseRelationships(t *testing.T) {
+	t.Helper()
+	lines := func() string { return p.eval(`document.querySelectorAll(".drawing path").length`) }
+	nodes := func() string { return p.eval(`document.querySelectorAll(".drawing .node").length`) }
+	all, everybody := lines(), nodes()
+	p.click("Choose relationships")
+	kind := p.eval(`(() => { const box = document.querySelector("[name=type]"); box.click(); return box.value })()`)
+	p.click("Show")
+	p.look("graph-chosen")
+	if got := p.eval(`new URLSearchParams(location.search).getAll("type").join()`); got != kind {
+		t.Errorf("the address has the types %s, want %s", got, kind)
+	}
+	if got := p.eval(`[...document.querySelectorAll(".drawing path title")].every((x) => x.textContent.includes(` +
+		strconv.Quote(kind) + `))`); got != "true" || lines() == all || lines() == "0" || nodes() == everybody {
+		t.Errorf("%s of %s lines are shown, between %s of %s entities", lines(), all, nodes(), everybody)
+	}
+	p.checkAxeHere(loadAxe(t), "graph")
+	p.click("3")
+	if got := p.eval(`document.querySelector("[name=type]:checked").value`); got != kind {
+		t.Errorf("after another number of steps %s is chosen, want %s", got, kind)
+	}
+	p.eval(`document.querySelector("[name=type]:checked").click()`)
+	p.click("Show")
+	p.click("2")
+	if lines() != all {
+		t.Errorf("%s lines are shown, want all %s again", lines(), all)
 	}
 }
 
