@@ -42,10 +42,7 @@ const maxDenial = 160
 // askDoubtReader returns an opinion on the claims that a check could not settle; nil for none. It can only lead to a
 // refusal: a text that it does not refuse is judged as without it. A recorded proposal keeps its opinion.
 func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
-	d := c.finding.Doubt
 	switch {
-	case d == nil:
-		return nil
 	case c.recorded != nil:
 		for _, v := range c.recorded.judged.Verdicts {
 			if v.Gate == GateInvariant {
@@ -54,6 +51,10 @@ func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
 		}
 		return nil
 	case s.cfg.Doubts == nil:
+		return nil
+	}
+	d := c.finding.doubt()
+	if d == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, doubtTimeout)
@@ -71,10 +72,21 @@ func (s *Service) askDoubtReader(ctx context.Context, c *candidate) *Opinion {
 	return &opinion
 }
 
+func (f *Finding) doubt() *Doubt {
+	if f.Doubt == nil {
+		return nil
+	}
+	return f.Doubt()
+}
+
 // findDenial returns the issue of the claim that is denied according to an opinion. ok is false if the opinion names
 // none, or no line of the canon that the doubt has.
-func (d *Doubt) findDenial(o *Opinion) (i Issue, ok bool) {
-	if d == nil || o == nil || o.Denied < 1 || o.Denied > len(d.Claims) || o.Because < 1 || o.Because > len(d.Canon) {
+func (f *Finding) findDenial(o *Opinion) (i Issue, ok bool) {
+	if o == nil {
+		return i, false
+	}
+	d := f.doubt()
+	if d == nil || o.Denied < 1 || o.Denied > len(d.Claims) || o.Because < 1 || o.Because > len(d.Canon) {
 		return i, false
 	}
 	quote := func(s string) string { return "\u201c" + markup.Shorten(markup.OneLine(s), maxDenial) + "\u201d" }

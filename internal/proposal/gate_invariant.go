@@ -38,7 +38,7 @@ func (s *Service) checkInvariant(ctx context.Context, c *candidate) (o outcome, 
 		return o, err
 	}
 	o.opinion = s.askDoubtReader(ctx, c)
-	if denial, ok := c.finding.Doubt.findDenial(o.opinion); ok {
+	if denial, ok := c.finding.findDenial(o.opinion); ok {
 		o.refuseFor(denial)
 	}
 	if o.refused != nil || c.recorded != nil {

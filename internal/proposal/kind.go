@@ -84,7 +84,7 @@ type Finding struct {
 	Label  access.Label   // the label of the result
 	Review string         // why a person must look at it regardless of the policy; "" for no reason
 	Basis  []canon.CardID // cards that the check found by search, for a replay
-	Doubt  *Doubt         // claims that the check could not settle; nil for none
+	Doubt  func() *Doubt  // claims that the check could not settle, which take long to find; nil, also as a result, for none
 }
 
 // Sanitizer is a Draft whose one text is stored in another form than it was sent in.

@@ -71,7 +71,7 @@ func (s *Service) Assess(ctx context.Context, g access.Grant, kind string, paylo
 			return list, err
 		}
 		a := Assessment{Gate: gate.name, Passed: o.refused == nil, Risk: len(o.flags)}
-		if gate.name == GateInvariant && (c.finding.Review != "" || c.finding.Doubt != nil) {
+		if gate.name == GateInvariant && (c.finding.Review != "" || c.finding.doubt() != nil) {
 			a.Risk++
 		}
 		if o.refused != nil {

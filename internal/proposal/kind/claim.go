@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -57,7 +58,7 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 		i.review = fmt.Sprintf("waits for a person: the canon does not say whether this is so: %s", said)
 	}
 	if !ok || worst.Truth == claim.Unsure {
-		i.doubt = newDoubt(field, text, w, verdicts)
+		i.doubt = sync.OnceValue(func() *proposal.Doubt { return newDoubt(field, text, w, verdicts) })
 	}
 }
 

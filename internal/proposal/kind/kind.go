@@ -59,7 +59,7 @@ type inspection struct {
 	issues []proposal.Issue
 	review string         // why a person must look at it; "" for no reason
 	basis  []canon.CardID // cards that were found by search
-	doubt  *proposal.Doubt
+	doubt  func() *proposal.Doubt
 	label  access.Label
 	err    error
 }
