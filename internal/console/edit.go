@@ -30,6 +30,7 @@ type draft struct {
 	Problems []fault.Field
 	Merge    *merge // nil unless the card has changed since the person read it
 	Types    []cardType
+	Template string // initial text of new cards of the type; "" if it has none
 	Preview  *preview
 	Nonce    string // lets the editor of this page add its styles
 }
@@ -60,9 +61,19 @@ func (s *server) showNew(v *visit) error {
 		Inputs: listInputs(schema, nil)})
 }
 
+// showNewForm shows the form of a new card. If its text is empty, it begins with the template of its type.
 func (v *visit) showNewForm(status int, d draft) (err error) {
 	if d.Types, err = v.listTypes(); err != nil {
 		return err
+	}
+	if d.Type != "" && status == http.StatusOK {
+		t, err := call[card](v, "get_template", fields{"type_name": d.Type})
+		if err != nil {
+			return err
+		}
+		if d.Template = t.Content; strings.TrimSpace(d.Content) == "" && d.Preview == nil {
+			d.Content = t.Content
+		}
 	}
 	d.Nonce = v.allowEditor()
 	return v.write(status, newPage(v.frame("New card"), d))

@@ -244,3 +244,48 @@ func TestAnAdvisorySessionProposes(t *testing.T) {
 		t.Errorf("a check is proposed: %.3000s", body)
 	}
 }
+
+// TestANewCardBeginsWithTheTemplateOfItsType chooses types with and without a template, with scripts and without.
+func TestANewCardBeginsWithTheTemplateOfItsType(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Quest+*type+*default", "content": "<p>Who asks?</p>"}`)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards",
+		`{"name": "Item+*type+*default", "content": "<p>Who made it?</p>", "level": "gm"}`)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	p.openEditor("/new/lendwater")
+	choose := func(typ string) {
+		p.eval(`(() => { const f = document.querySelector("#type"); f.value = "` + typ +
+			`"; f.dispatchEvent(new Event("change", { bubbles: true })) })()`)
+	}
+	choose("Quest")
+	p.waits(editorText+` === "<p>Who asks?</p>" && document.querySelector(".cm-content").innerText.includes("Who asks?")`,
+		"the template stands in the editor")
+	choose("Item")
+	p.waits(editorText+` === "<p>Who made it?</p>"`, "an unchanged template gives way")
+	p.do(chromedp.Focus(chromedp.CSS(".cm-content")))
+	p.do(chromedp.KeyEvent(kb.End, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	p.do(chromedp.KeyEvent(" Me."))
+	choose("Quest")
+	p.waits(`document.querySelector("#of-type").dataset.template === "<p>Who asks?</p>"`, "the type is chosen")
+	if text := p.eval(editorText); text != "<p>Who made it?</p> Me." {
+		t.Errorf("the text of the person became %s", text)
+	}
+
+	gm, player := s.visitor(), s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	player.signIn(s.code(access.RoleUser))
+	const text = "&lt;p&gt;Who made it?&lt;/p&gt;</textarea>"
+	if _, body, _ := gm.send("POST", "/new/lendwater", url.Values{"type": {"Item"}, "show": {"fields"}}); !strings.Contains(body,
+		text) {
+		t.Error("no template without scripts")
+	}
+	if _, body, _ := gm.send("POST", "/new/lendwater", url.Values{"type": {"Item"}, "show": {"fields"},
+		"content": {"Mine."}}); !strings.Contains(body, "Mine.</textarea>") {
+		t.Error("the template replaces a text")
+	}
+	if _, body, _ := player.send("GET", "/new/lendwater?type=Item", nil); strings.Contains(body, "Who made it") {
+		t.Error("a player sees the template of game masters")
+	}
+}

@@ -66,6 +66,18 @@ if (text) {
   });
 }
 
+// A new card begins with the template of its type, as long as nothing else is written.
+let template = document.getElementById("of-type")?.dataset.template;
+document.addEventListener("htmx:after:swap", () => {
+  const next = document.getElementById("of-type")?.dataset.template;
+  if (next === undefined || next === template) return;
+  if (text.value.trim() === "" || text.value === template) {
+    text.value = next;
+    text.dispatchEvent(new Event("input")); // the editor over it follows
+  }
+  template = next;
+});
+
 // In play, the text is sent as it was typed, the field is emptied, and the newest turn is in sight.
 const act = document.getElementById("act");
 const field = document.getElementById("text");
