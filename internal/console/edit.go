@@ -50,15 +50,15 @@ type preview struct {
 	Plain string // of a card whose text is not rendered
 }
 
-// showNew shows the form of a new card. The address may name it.
+// showNew shows the form of a new card. The address may give its name, type and text.
 func (s *server) showNew(v *visit) error {
 	q := v.r.URL.Query()
 	schema, err := v.schemaOf(q.Get("type"))
 	if err != nil {
 		return err
 	}
-	return v.showNewForm(http.StatusOK, draft{Name: q.Get("name"), Type: q.Get("type"), Once: uuid.NewString(),
-		Inputs: listInputs(schema, nil)})
+	return v.showNewForm(http.StatusOK, draft{Name: q.Get("name"), Type: q.Get("type"), Content: q.Get("text"),
+		Once: uuid.NewString(), Inputs: listInputs(schema, nil)})
 }
 
 // showNewForm shows the form of a new card. If its text is empty, it begins with the template of its type.

@@ -89,7 +89,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			p.dark()
 		}
 		for name, page := range map[string]string{
-			"cards": "/w/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay",
+			"cards": "/w/lendwater", "tree": "/tree/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay",
 			"as-player": "/w/lendwater/Rent%20Quay?as=user",
 			"edit":      "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "several": "/new/lendwater/several",
 			"history": "/history/lendwater/Rent%20Quay",

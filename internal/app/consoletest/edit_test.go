@@ -289,3 +289,27 @@ func TestANewCardBeginsWithTheTemplateOfItsType(t *testing.T) {
 		t.Error("a player sees the template of game masters")
 	}
 }
+
+// TestASelectionBecomesACard selects a text in the editor, and makes a card of it.
+func TestASelectionBecomesACard(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.rest(access.RoleGM, "POST", "/api/mcp/cards", `{"name": "Zinc Stair", "content": "Zinc Bell & <b>rope</b>\nhang here."}`)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	p.openEditor("/edit/lendwater/Zinc%20Stair")
+	p.eval(`window.open = (address) => { window.opened = address }; 0`)
+	p.touch("New card from the selection")
+	p.wants("Select a name or a text first.")
+	p.do(chromedp.Focus(chromedp.CSS(".cm-content")))
+	p.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	p.look("selection")
+	p.checkAxeHere(loadAxe(t), "the editor")
+	p.touch("New card from the selection")
+	p.waits(editorText+` === "[[Zinc Bell & rope]]"`, "a link takes the place of the text")
+	p.open(strings.TrimPrefix(p.eval("window.opened"), s.base))
+	p.waits(editorText+` === "Zinc Bell & <b>rope</b>\nhang here."`, "the form has the text")
+	p.click("Create")
+	p.waits(`document.querySelector("h1").innerText === "Zinc Bell & rope" && document.querySelector(".text b") !== null`,
+		"the card is made")
+}

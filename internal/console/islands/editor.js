@@ -140,6 +140,25 @@ const view = new EditorView({
 area.before(view.dom);
 area.hidden = true;
 
+// A selection becomes a card of its own: a link takes its place, and a tab opens with the form of the new card.
+const mostMoved = 4000; // characters, which fit into an address
+const fromSelection = document.getElementById("from-selection");
+fromSelection.hidden = false;
+fromSelection.addEventListener("click", () => {
+  const { from, to } = view.state.selection.main;
+  const text = view.state.sliceDoc(from, to).trim();
+  const name = text.split("\n")[0].replace(/<[^>]*>|[[\]{}|]|^[#>*\s-]+/g, "").trim().slice(0, 100);
+  problem.hidden = name !== "" && text.length <= mostMoved;
+  if (!problem.hidden) {
+    problem.textContent = name === "" ? "Select a name or a text first." : `Select at most ${mostMoved} characters.`;
+    return;
+  }
+  view.dispatch({ changes: { from, to, insert: "[[" + name + "]]" }, userEvent: "input" });
+  const asked = new URLSearchParams({ name, text: text === name ? "" : text });
+  if (area.dataset.format === "markdown") asked.set("type", "Markdown");
+  open(area.dataset.new + "?" + asked, "_blank", "noopener");
+});
+
 // The text may be replaced from outside, as by a restored draft.
 area.addEventListener("input", () => {
   if (area.value === view.state.doc.toString()) return;
