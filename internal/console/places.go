@@ -43,9 +43,9 @@ type atmosphere struct {
 	Ambient   atmosphereRow `json:"ambient"`
 }
 
+// atmosphereRow is one part of an atmosphere; its value is the usual one if nothing else was written.
 type atmosphereRow struct {
-	Present bool   `json:"present"`
-	Value   string `json:"value"`
+	Value string `json:"value"`
 }
 
 // only is an answer of the world's surface about one thing; nil if there is none.

@@ -150,6 +150,8 @@ func TestTheMapIsWalked(t *testing.T) {
 	p.signIn(s.link(access.RoleUser))
 	p.open("/places/lendwater")
 	p.wants("Rent Quay")
+	p.wants("Weather: ")
+	p.wants("Mood: ")
 	p.look("places-phone")
 	p.eval(
 		`document.querySelector("svg a[href*='at=']:last-of-type").dispatchEvent(new MouseEvent("click", {bubbles: true}))`,

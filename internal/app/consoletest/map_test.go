@@ -79,6 +79,12 @@ func TestAMapOfAzgaarIsWalked(t *testing.T) {
 	phone.open("/places/lendwater")
 	phone.click(name)
 	phone.wants("96 pins")
+	if got := phone.eval(`(() => { const box = document.querySelector(".drawing"), edge = box.getBoundingClientRect();
+		const at = [...document.querySelectorAll(".pin circle")].map((c) => c.getBoundingClientRect().x - edge.x);
+		return Math.abs(Math.min(...at) + Math.max(...at) - box.clientWidth) < 40 && box.scrollLeft > 100 })()`,
+	); got != "true" {
+		t.Error("the picture does not begin with the middle of its pins")
+	}
 	phone.checkAxeHere(script, "a map of Azgaar on a phone")
 	phone.look("azgaar-390")
 }

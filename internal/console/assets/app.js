@@ -118,6 +118,18 @@ if (act) {
   });
 }
 
+// A picture begins with the middle of its pins.
+const pins = [...document.querySelectorAll(".chart .pin")].map((g) => g.getBoundingClientRect());
+if (pins.length > 0) {
+  const box = document.querySelector(".chart").closest(".drawing");
+  const edge = box.getBoundingClientRect();
+  const offset = (low, high, room) => {
+    const at = pins.map((pin) => (pin[low] + pin[high]) / 2);
+    return (Math.min(...at) + Math.max(...at) - room) / 2 - edge[low];
+  };
+  box.scrollTo(offset("left", "right", box.clientWidth), offset("top", "bottom", box.clientHeight));
+}
+
 // A map begins with the place where one is.
 function centerMap() {
   const here = document.querySelector(".drawing .here rect");
