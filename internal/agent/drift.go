@@ -19,6 +19,7 @@ type Kept struct {
 	Text    string    `json:"text"`
 	Level   string    `json:"level" enum:"user,gm,admin" jsonschema:"Lowest role of its readers."`
 	Written time.Time `json:"written,omitzero"`
+	Offset  int       `json:"-"` // of its card
 }
 
 // Drift is a kept text that a gate would refuse today.
@@ -37,12 +38,15 @@ type auditOut struct {
 	Cards  int     `json:"cards" jsonschema:"Places and characters in the world."`
 	Judged int     `json:"judged" jsonschema:"Texts that were judged."`
 	Clean  float64 `json:"cleanShare" jsonschema:"Share of them that the gates still let through; 1 if there are none."`
-	Next   int     `json:"nextOffset,omitzero" jsonschema:"Offset of the rest; absent at the end."`
+	Next   int     `json:"nextOffset,omitzero" jsonschema:"Offset of the rest, also if a call ends early for its time; absent at the end."`
 	Drifts []Drift `json:"drifts"`
 }
 
-// maxAudited bounds the texts that one call judges.
-const maxAudited = 1000
+// Bounds of one call. An audit that reaches one ends before the next card, and tells its offset.
+const (
+	maxAudited  = 1000 // texts
+	maxAuditing = 2 * time.Second
+)
 
 // AuditOperation returns the operation that judges the texts kept beside the canon.
 func (a *Agents) AuditOperation(surfaces ...string) *op.Operation {
@@ -75,7 +79,12 @@ func (a *Agents) auditDrift(ctx context.Context, c *op.Call, in auditIn) (out au
 	if in.Offset+limit < total {
 		out.Next = in.Offset + limit
 	}
-	for _, k := range list[:min(len(list), maxAudited)] {
+	began := time.Now()
+	for i, k := range list {
+		if i > 0 && k.Offset > list[i-1].Offset && (out.Judged >= maxAudited || time.Since(began) > maxAuditing) {
+			out.Next = k.Offset
+			break
+		}
 		refused, err := a.cfg.VetKept(ctx, c.Grant, k)
 		if err != nil {
 			return out, err

@@ -306,7 +306,7 @@ func (a *App) keptTexts(ctx context.Context, g access.Grant, offset, limit int) 
 	})
 	for _, k := range list {
 		one := agent.Kept{Kind: string(k.Kind), CardID: k.Card.ID.String(), Name: k.Card.Title(), Text: k.Text,
-			Level: k.Level.String(), Written: k.Written.UTC()}
+			Level: k.Level.String(), Written: k.Written.UTC(), Offset: k.Offset}
 		if k.Kind == world.KeptLayer {
 			one.LayerID = uuid.UUID(k.Layer).String()
 		}

@@ -19,6 +19,7 @@ type Kept struct {
 	Text    string
 	Level   access.Level // of those who read it
 	Written time.Time    // zero if unknown
+	Offset  int          // of its card, in the order of their names
 }
 
 // KeptKind is a kind of kept texts.
@@ -49,7 +50,7 @@ func (w *World) KeptTexts(ctx context.Context, snap *canon.Snapshot, offset, lim
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, c := range cards {
+	for i, c := range cards {
 		t := CardOf(c)
 		var more []Kept
 		if t.IsType(TypeLocation) {
@@ -59,6 +60,9 @@ func (w *World) KeptTexts(ctx context.Context, snap *canon.Snapshot, offset, lim
 		}
 		if err != nil {
 			return nil, 0, err
+		}
+		for k := range more {
+			more[k].Offset = offset + i
 		}
 		list = append(list, more...)
 	}
@@ -70,7 +74,8 @@ func (m *AsOf) keptLayers(ctx context.Context, t Card, tick int64) (list []Kept,
 	layers, err := m.Layers(ctx, canon.LayerQuery{Card: t.ID})
 	for _, l := range layers {
 		if l.ToTick == 0 || l.ToTick >= max(tick, l.FromTick) {
-			list = append(list, Kept{KeptLayer, t, l.ID, markup.Clean(l.Text), l.Label.Level, l.At})
+			list = append(list, Kept{Kind: KeptLayer, Card: t, Layer: l.ID, Text: markup.Clean(l.Text), Level: l.Label.Level,
+				Written: l.At})
 		}
 	}
 	return list, err
@@ -92,7 +97,8 @@ func (m *AsOf) keptLines(ctx context.Context, t Card) (list []Kept, err error) {
 	for _, e := range events {
 		var said struct{ Text string }
 		if json.Unmarshal(e.Payload, &said) == nil && said.Text != "" {
-			list = append(list, Kept{KeptSaid, t, canon.LayerID{}, markup.Clean(said.Text), t.Label.Level, e.At})
+			list = append(list, Kept{Kind: KeptSaid, Card: t, Text: markup.Clean(said.Text), Level: t.Label.Level,
+				Written: e.At})
 		}
 	}
 	return list, err

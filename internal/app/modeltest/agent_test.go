@@ -200,14 +200,21 @@ func TestAuditsFindWhatTheCanonDenies(t *testing.T) {
 		return err
 	})
 	find := func() (id, why string) {
-		var out struct{ Drifts []agent.Drift }
-		h.do(access.RoleGM, "GET", "/api/world/drift"+in+"&limit=200", nil, &out)
-		for _, d := range out.Drifts {
-			if d.Text == text {
-				id, why = d.LayerID, d.Why
+		for offset := 0; ; {
+			var out struct {
+				Drifts     []agent.Drift
+				NextOffset int
+			}
+			h.do(access.RoleGM, "GET", fmt.Sprintf("/api/world/drift%s&limit=200&offset=%d", in, offset), nil, &out)
+			for _, d := range out.Drifts {
+				if d.Text == text {
+					id, why = d.LayerID, d.Why
+				}
+			}
+			if offset = out.NextOffset; offset == 0 {
+				return id, why
 			}
 		}
-		return id, why
 	}
 	if id, why := find(); id != "" {
 		t.Fatalf("a true layer is found: %s", why)
