@@ -337,8 +337,8 @@ func (a *App) vetKept(ctx context.Context, g access.Grant, k agent.Kept) (*propo
 func (a *App) agentHandlers() []event.Handler {
 	list := []event.Handler{
 		{Name: "places", Types: []event.Type{world.GenerationHint}, Handle: a.onPendingExit},
-		{Name: "arrivals", Types: []event.Type{world.PlayerMove}, Handle: a.onArrival},
-		{Name: "fights", Types: []event.Type{world.PlayerAct}, Handle: a.onHostileAct},
+		{Name: "arrivals", Types: []event.Type{world.PlayerMove}, Aside: true, Handle: a.onArrival},
+		{Name: "fights", Types: []event.Type{world.PlayerAct}, Aside: true, Handle: a.onHostileAct},
 	}
 	if every := a.Config.Agents.Audit; every > 0 {
 		list = append(list, event.Handler{Name: "audit", Every: every, Handle: a.onAuditDue})

@@ -94,9 +94,9 @@ func (d *Dispatcher) registerName(h Handler) error {
 	return nil
 }
 
-// Handles reports whether a handler accepts events of a type.
+// Handles reports whether the status of events of a type tells of a handler.
 func (d *Dispatcher) Handles(t Type) bool {
-	return slices.ContainsFunc(d.cfg.Handlers, func(h Handler) bool { return slices.Contains(h.Types, t) })
+	return slices.ContainsFunc(d.cfg.Handlers, func(h Handler) bool { return !h.Aside && slices.Contains(h.Types, t) })
 }
 
 // roundPause is the minimum time between two rounds. Events that happen meanwhile are handled

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +23,10 @@ type Handler struct {
 	Types []Type
 	// Every, in place of Types, is the span of time in which the handler is due once in each world. Its event has an id
 	// and nothing else.
-	Every  time.Duration
+	Every time.Duration
+	// Aside is set if the handler does something of its own because of an event. The event's status does not tell of it,
+	// since the time at which it runs depends on all that happens in the world.
+	Aside  bool
 	Handle func(ctx context.Context, g access.Grant, e canon.StoredEvent) error
 }
 
@@ -51,6 +55,9 @@ func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uu
 	list, err := d.cfg.Deliveries.Of(ctx, w, events)
 	out := map[uuid.UUID]Status{}
 	for _, one := range list {
+		if d.isAside(one.Handler) {
+			continue
+		}
 		s := statusOf(one)
 		if one.Changed.After(at) {
 			s = Pending
@@ -60,6 +67,10 @@ func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uu
 		}
 	}
 	return out, err
+}
+
+func (d *Dispatcher) isAside(handler string) bool {
+	return slices.ContainsFunc(d.cfg.Handlers, func(h Handler) bool { return h.Name == handler && h.Aside })
 }
 
 var statusOrder = map[Status]int{Processed: 0, Pending: 1, Failed: 2, DeadLettered: 3}

@@ -112,7 +112,7 @@ func (tw *twins) compareReplies(who string, a, b request) bool {
 // since the headers already differ if the lengths of the bodies do.
 func firstDifference(x, y string) int {
 	from := 0
-	if a, b := strings.Index(x, "\n\n"), strings.Index(y, "\n\n"); a == b && a > 0 {
+	if a, b := strings.Index(x, "\n{"), strings.Index(y, "\n{"); a == b && a > 0 { // the body
 		from = a
 	}
 	for _, at := range []int{from, 0} {
