@@ -196,6 +196,9 @@ func TestInvalidHandlersAreRefused(t *testing.T) {
 	if d.Handle(event.Handler{Name: "a", Types: []event.Type{world.NPCTick}, Handle: do}) == nil {
 		t.Error("two handlers of one name")
 	}
+	if err := d.Handle(event.Handler{Name: "b", Types: []event.Type{world.PlayerMove}, Aside: true, Handle: do}); err != nil {
+		t.Error(err)
+	}
 	if !d.Handles(world.NPCTick) || d.Handles(world.PlayerMove) {
 		t.Error("what is handled is not told")
 	}
