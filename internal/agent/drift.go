@@ -165,14 +165,15 @@ func runAudit(ctx context.Context, t *task, _ Order) (out Report, err error) {
 }
 
 // auditStart returns the offset after the first page: in a small world the next page, in a large one the part of the day.
+// The parts begin where the first page ended, which may have been early.
 func (t *task) auditStart(first auditOut) int {
 	const perRun = auditPage * (MaxToolCalls - 1)
 	if first.Next == 0 || first.Cards <= perRun+auditPage {
 		return first.Next
 	}
 	day := int(t.agents.cfg.Now().Unix() / int64((24 * time.Hour).Seconds()))
-	parts := (first.Cards - auditPage + perRun - 1) / perRun
-	return auditPage + day%parts*perRun
+	parts := (first.Cards - first.Next + perRun - 1) / perRun
+	return first.Next + day%parts*perRun
 }
 
 func (t *task) readDrift(ctx context.Context, offset int) (out auditOut, err error) {

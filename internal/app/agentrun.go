@@ -60,11 +60,14 @@ var usePurposes = map[string]string{useForAmbience: "ambience", useForClaims: "c
 
 // formatSpan writes a span of time without zero parts: 24h.
 func formatSpan(d time.Duration) string {
-	text := strings.TrimSuffix(d.String(), "0s")
-	if text == "" {
-		return "0s"
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
 	}
-	return strings.TrimSuffix(text, "0m")
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // AgentTrace is a run of an agent, as far as the records of calls, proposals and costs hold it.
