@@ -321,7 +321,7 @@ func (p *Picker) carryOut(answer string) {
 // reference is the argument by which a call names what was read before.
 const reference = "contextRef"
 
-var someReference = regexp.MustCompile(reference + `\W+(\S+)`)
+var someReference = regexp.MustCompile(reference + `[\\": ]+([\w-]+)`)
 
 // cite repeats a call whose answer asks for a reference, with that of the tool that says that it gives
 // one.
