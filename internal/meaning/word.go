@@ -166,13 +166,19 @@ const isASenses = 2
 
 // IsA reports whether one of the two most frequent senses of a word, in any form, is a kind of another word's sense: a
 // "messenger" is a "person", to "stroll" is to "travel". A word is of its own kind.
-func IsA(word string, part Part, kind string) bool {
+func IsA(word string, part Part, kind string) bool { return isA(word, part, kind, isASenses) }
+
+// IsMainly reports whether the most frequent sense of a word, in any form, is a kind of another word's sense: "bunting"
+// is a fabric, and a bird only besides.
+func IsMainly(word string, part Part, kind string) bool { return isA(word, part, kind, 1) }
+
+func isA(word string, part Part, kind string, senses int) bool {
 	n, synsets := sensesOf(word, part)
 	i, ok := n.number(kind)
 	if !ok {
 		return false
 	}
-	synsets = slices.Clone(synsets[:min(len(synsets), isASenses)])
+	synsets = slices.Clone(synsets[:min(len(synsets), senses)])
 	for at := 0; at < len(synsets); at++ {
 		if slices.Contains(n.members[part].at(synsets[at]), i) {
 			return true

@@ -154,7 +154,7 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	if s.Tick("Quay") != quay {
 		t.Errorf("the place went from %d to %d", quay, s.Tick("Quay"))
 	}
-	if n := p.Does("rest").At("narration").(string); !strings.Contains(n, "sleep does not come") {
+	if n := p.Does("rest").At("narration").(string); !strings.Contains(n, "no rest comes") {
 		t.Errorf("%s", n)
 	}
 }

@@ -138,12 +138,15 @@ func (s *turn) planAttempt() error {
 	if err != nil {
 		return err
 	}
-	text, err := s.ReadText(s.ctx, s.place)
-	if err != nil {
-		return err
-	}
-	if !present && !mentionsAny(text, phrase) || how.social && !present {
-		return cannot(reasonUnknown, "You see nothing here with which you could %s.", phrase)
+	if !present {
+		at, mentioned, err := s.findMentioned(phrase)
+		if err != nil {
+			return err
+		}
+		if !mentioned || how.social {
+			return missing(phrase)
+		}
+		s.label = s.label.Meet(at.label)
 	}
 	if present && to.IsType(world.TypePlayer) {
 		return cannot("player", "That is up to %s, too. Say it to them.", to.Title())
@@ -220,17 +223,46 @@ func (s *turn) findNamed(phrase string) (world.Card, bool, error) {
 	return world.Card{}, false, nil
 }
 
-// mentionsAny reports whether a text has one of the longer words of a phrase, its verb excepted.
-func mentionsAny(text, phrase string) bool {
-	return slices.ContainsFunc(strings.Fields(phrase)[1:], func(w string) bool {
-		w = bareWord(w)
-		return len(w) > 2 && !slices.Contains(smallWords, w) && command.SentenceAbout(text, w) != ""
-	})
+// findMentioned returns the text at the place that has one of the longer words of a phrase, its verb excepted.
+func (s *turn) findMentioned(phrase string) (passage, bool, error) {
+	for _, w := range strings.Fields(phrase)[1:] {
+		if !isContentWord(w) {
+			continue
+		}
+		at, sentence, err := s.findPassage(bareWord(w))
+		if err != nil || sentence != "" {
+			return at, sentence != "", err
+		}
+	}
+	return passage{}, false, nil
+}
+
+// missing returns the error of an act on a thing that is not there, which is the first one of the phrase.
+func missing(phrase string) error {
+	var name []string
+	for _, w := range strings.Fields(phrase)[1:] {
+		if isContentWord(w) {
+			name = append(name, bareWord(w))
+		} else if len(name) > 0 {
+			break
+		}
+	}
+	if len(name) == 0 {
+		return cannot(reasonUnknown, "You see nothing here with which you could %s.", phrase)
+	}
+	return cannot(reasonUnknown, "You see no %s here.", strings.Join(name, " "))
+}
+
+// isContentWord reports whether a word may name something.
+func isContentWord(w string) bool {
+	w = bareWord(w)
+	return len(w) > 2 && !slices.Contains(smallWords, w)
 }
 
 var smallWords = strings.Fields(
-	"the with from into over under and for her him his off out down onto upon around behind " +
-		"through across along against its your you all some any one two there here this that them",
+	"the with from into over under and for her him his off out down onto upon around behind past after before above " +
+		"below beneath beside between inside outside near toward towards within without until till like once again " +
+		"through across along against its your you all any some one two there here this that them who what very",
 )
 
 // bonusIn returns a player's number in a skill, from the field skills of its card.

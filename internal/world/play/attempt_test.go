@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/ruleset"
+	"loregate/internal/world"
 	"loregate/internal/world/worldtest"
 )
 
@@ -112,4 +114,55 @@ func TestAttemptsVary(t *testing.T) {
 		}
 		last = told
 	}
+}
+
+// What the mood over a place names is there for acts and looks of those who may see the mood, and for nobody else.
+func TestMoodsAreThere(t *testing.T) {
+	s, _ := newDicey(t)
+	p, q := s.Joins("Mira"), s.Joins("Tam")
+	absent := q.Does("examine the drizzle").At("narration")
+	s.Change(func(plan *canon.Plan) error {
+		c, err := plan.Card("Quay")
+		if err == nil {
+			_, err = plan.Layer(canon.Layer{Card: c.ID, Kind: world.LayerAmbient, Text: "A thin drizzle and a far gong.",
+				Label: access.NewLabel(access.LevelGM, p.Caller.Subject)})
+		}
+		return err
+	})
+	p.Does("examine the drizzle").Is("results.0.text", "A thin drizzle and a far gong.")
+	p.Does("smell the air").Is("results.0.text", "A thin drizzle and a far gong.")
+	p.Does("kick the gong").Is("results.0.outcome", "done")
+	q.Does("smell the air").Is("results.0.text", "You see nothing more than you saw before.")
+	q.Does("kick the gong").Is("results.0.text", "You see no gong here.")
+	if got := q.Does("examine the drizzle").At("narration"); got != absent {
+		t.Errorf("another player is told %s, before the mood %s", got, absent)
+	}
+	seen := s.As("user").Call("get-recent-events", `{"scope":"location","scopeId":"loc-quay","limit":30}`).Raw
+	if strings.Contains(seen, "gong") || strings.Contains(seen, "drizzle") {
+		t.Errorf("others see %s", seen)
+	}
+}
+
+func TestWordsAboutAbsentThings(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	s.Edit("Quay", canon.Edit{Content: new("<p>They wait until the moment is past. Bunting hangs from a pole.</p>")})
+	for text, want := range map[string]string{
+		"sneak past the guard":      "You see no guard here.",
+		"climb onto the slate roof": "You see no slate roof here.",
+		"go east":                   "You cannot go east from here. Ways out: ",
+	} {
+		got := p.Does(text)
+		got.Is("events.#", 0)
+		if told, _ := got.At("narration").(string); !strings.HasPrefix(told, want) {
+			t.Errorf("%s: %q, want %q", text, told, want)
+		}
+	}
+	p.Does("examine the bunting")
+	if told, _ := p.Does("look").At("narration").(string); strings.Contains(told, "Here: Bunting") {
+		t.Errorf("the fabric is taken for a bird: %s", told)
+	}
+	p.Does("go north")
+	got := p.Does("shake Oda Tarn's hand")
+	got.Is("results.0.outcome", "done")
 }

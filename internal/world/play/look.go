@@ -1,6 +1,9 @@
 package play
 
 import (
+	"slices"
+	"strings"
+
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/world"
@@ -38,16 +41,30 @@ func (s *turn) planLookAt(name string) error {
 		s.action.Direction = d
 		return s.finishTurn(world.PlayerLook)
 	}
-	text, err := s.ReadText(s.ctx, s.place)
+	p, sentence, err := s.findPassage(name)
 	if err != nil {
 		return err
 	}
-	if command.SentenceAbout(text, name) == "" {
+	switch {
+	case sentence != "":
+		s.label = s.label.Meet(p.label)
+	case !isEverywhere(name):
 		return cannot("absent", "You see no %s here.", markup.Clean(name))
 	}
 	s.action.Detail = markup.Clean(name)
 	return s.finishTurn(world.PlayerLook)
 }
+
+// isEverywhere reports whether a name means what every place has, such as the ground and the air.
+func isEverywhere(name string) bool {
+	words := command.BareWords(name)
+	return len(words) == 1 && slices.Contains(everywhere, words[0])
+}
+
+var everywhere = strings.Fields(
+	"air sky ground floor earth wind breeze weather surroundings silence darkness light shadows walls wall ceiling " +
+		"sun moon stars clouds horizon smell noise sounds",
+)
 
 // listLookTargets lists everything that the player can look at: the things here, the things it carries,
 // the parts of the place that have a card, and the player itself.

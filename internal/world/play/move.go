@@ -60,7 +60,7 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 	}
 	way, ok := world.ExitToward(exits, d)
 	if !ok {
-		return world.Exit{}, cannot("no_exit", "There is no way %s from here.", d.Phrase())
+		return world.Exit{}, cannot("no_exit", "You cannot go %s from here. %s", d.Going(), tellExits(exits))
 	}
 	return way, nil
 }

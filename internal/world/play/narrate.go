@@ -169,13 +169,26 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 		exits, err := m.Exits(ctx, t)
 		return tellExit(exits, d.Direction), err
 	case d.Detail != "":
-		text, err := m.ReadText(ctx, t)
-		if s := command.SentenceAbout(text, d.Detail); s != "" {
-			return s, err
-		}
-		return "You see nothing more than you saw before.", err
+		return m.tellDetail(ctx, t, d.Detail)
 	}
 	return m.describePlace(ctx, t, d.PlayerID)
+}
+
+// tellDetail tells what the texts at a place say of a thing. Of what is everywhere the mood over the place tells.
+func (m narrator) tellDetail(ctx context.Context, t world.Card, name string) (string, error) {
+	all, err := passagesAt(ctx, m.AsOf, t)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range all {
+		if s := command.SentenceAbout(p.text, name); s != "" {
+			return s, nil
+		}
+	}
+	if isEverywhere(name) && len(all) > 1 {
+		return all[len(all)-1].text, nil
+	}
+	return "You see nothing more than you saw before.", nil
 }
 
 func tellInventory(own []world.Held) string {
@@ -259,17 +272,17 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 	return "Time passes.", nil
 }
 
-// tellRest narrates a sleep, also one that ends early because the sleeper is as far ahead of the
+// tellRest narrates a rest, asleep or waiting, also one that ends early because the player is as far ahead of the
 // world as MaxLead allows.
 func tellRest(d world.Action) string {
 	switch {
 	case d.CutMs == 0:
-		return "You sleep, and wake " + inDayPart(d.Clock) + "."
+		return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again " + inDayPart(d.Clock) + "."
 	case d.DurationMs < world.Minute:
-		return "You lie down, and sleep does not come: hardly a moment has passed. " +
+		return "You settle down, and no rest comes: hardly a moment has passed. " +
 			"Rest again when the world has caught up with you."
 	}
-	return "You sleep, and wake after " + world.FormatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) +
+	return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again " + inDayPart(d.Clock) +
 		". Time would pass no faster: the world has yet to catch up with you."
 }
 
@@ -277,7 +290,7 @@ func tellRest(d world.Action) string {
 // than it should.
 const longTravel = 10 * world.Minute
 
-// inDayPart returns the time of day as used after "you wake": "in the afternoon".
+// inDayPart returns the time of day as used after "you stir again": "in the afternoon".
 func inDayPart(tick int64) string {
 	switch t := world.TimeOfDay(tick); t {
 	case "dawn":

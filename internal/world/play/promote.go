@@ -122,19 +122,30 @@ func (s *turn) planPromotion() error {
 	return s.makeThing(made, noun, sentence, at.label)
 }
 
+// passagesAt returns the texts at a place: its own, and the moods over it.
+func passagesAt(ctx context.Context, m *world.AsOf, place world.Card) ([]passage, error) {
+	text, err := m.ReadText(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := m.LayersAt(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	all := []passage{{text, place.Label}}
+	for _, kind := range []string{world.LayerDynamic, world.LayerAmbient} {
+		if text := markup.Clean(layers[kind].Text); text != "" {
+			all = append(all, passage{text, place.Label.Meet(layers[kind].Label)})
+		}
+	}
+	return all, nil
+}
+
 // findPassage returns the text at the place that has a sentence with a name, and that sentence.
 func (s *turn) findPassage(name string) (passage, string, error) {
-	text, err := s.ReadText(s.ctx, s.place)
+	all, err := passagesAt(s.ctx, s.AsOf, s.place)
 	if err != nil {
 		return passage{}, "", err
-	}
-	layers, err := s.LayersAt(s.ctx, s.place)
-	if err != nil {
-		return passage{}, "", err
-	}
-	all := []passage{{text, s.place.Label}}
-	for _, kind := range []string{world.LayerDynamic, world.LayerAmbient} {
-		all = append(all, passage{markup.Clean(layers[kind].Text), s.place.Label.Meet(layers[kind].Label)})
 	}
 	for _, p := range all {
 		if sentence := command.SentenceAbout(p.text, name); sentence != "" {
@@ -178,9 +189,9 @@ func (s *turn) makeThing(m madeThing, noun, sentence string, label access.Label)
 	fields, typ := `{"fixed":true}`, "Item"
 	link := canon.Link{From: s.place.ID, Label: label}
 	switch {
-	case meaning.IsA(noun, meaning.Noun, "person"):
+	case meaning.IsMainly(noun, meaning.Noun, "person"):
 		fields, typ, link.Kind = `{}`, "Character", world.LinkAt
-	case meaning.IsA(noun, meaning.Noun, "animal"):
+	case meaning.IsMainly(noun, meaning.Noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
 	case !isFixed(noun):
 		fields, link.Kind, link.Attrs = `{"portable":true}`, world.LinkHolds, quantityAttrs(1)
@@ -214,7 +225,9 @@ func isThing(noun string) bool {
 	return noun != "" && (slices.Contains(thingWords, noun) || isAnyOf(noun, thingKinds))
 }
 
-func isAlive(noun string) bool { return isAnyOf(noun, []string{"person", "animal"}) }
+func isAlive(noun string) bool {
+	return meaning.IsMainly(noun, meaning.Noun, "person") || meaning.IsMainly(noun, meaning.Noun, "animal")
+}
 
 func isFixed(noun string) bool { return slices.Contains(fixedWords, noun) || isAnyOf(noun, fixedKinds) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -213,6 +214,9 @@ func findMatches(typed string, among []world.Card) []world.Card {
 			best, out = f, nil
 		}
 		out = append(out, t)
+	}
+	if owner := strings.TrimSuffix(strings.TrimSuffix(typed, "'s"), "’s"); len(out) == 0 && owner != typed {
+		return findMatches(owner, among) // shake Jory's hand
 	}
 	return out
 }
