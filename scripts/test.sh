@@ -16,7 +16,8 @@ fi
 # The module that writes the packages of a release.
 (cd packaging && "$go" vet . && "$go" test .)
 # Vet has looked already, and nobody debugs these programs: that is a minute of linking.
-quick=(-vet=off -ldflags=-w)
+# Many tests wait for a program that they started: one package more than there are cores fills the gaps.
+quick=(-vet=off -ldflags=-w -p "$(($(nproc) + 1))")
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not
 # watched: watching it makes every test of the embedded store take six times as long.
 watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false)
