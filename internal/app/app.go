@@ -180,6 +180,9 @@ func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := c.Issuers.readSecrets(outside); err != nil {
+		return err
+	}
 	clients, err := a.sharedSecret(ctx, clientSecret, sha256.Size)
 	if err != nil {
 		return err

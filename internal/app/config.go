@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"reflect"
 	"strconv"
@@ -205,6 +206,11 @@ func (c Config) Check() error {
 	}
 	if _, err := c.Issuers.toIdentity(); err != nil {
 		return err
+	}
+	for _, i := range c.Issuers {
+		if u, err := url.Parse(c.PublicURL); i.ClientID != "" && (err != nil || u.Host == "") {
+			return fmt.Errorf("public_url: set it; the issuer %q sends people who sign in back to that address", i.Name)
+		}
 	}
 	if err := c.Model.validate(); err != nil {
 		return err

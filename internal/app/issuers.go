@@ -35,6 +35,11 @@ type Issuer struct {
 	Actor        string            `yaml:"actor" doc:"person or ai; default ai. Neither can approve proposals or be the operator."`
 	Surfaces     commaOrList       `yaml:"surfaces" doc:"Surfaces that its tokens open. Empty: all."`
 	RateClass    string            `yaml:"rate_class" doc:"Profile of rate limits for its users. Empty: the default one."`
+	ClientID     string            `yaml:"client_id" doc:"Client id of the pages at the issuer. With it, people sign in to the pages by the issuer; public_url must be set."`
+	SecretEnv    string            `yaml:"client_secret_env" doc:"Environment variable that contains the client's secret. Empty, without client_secret_file: a public client."`
+	SecretFile   string            `yaml:"client_secret_file" doc:"File that contains the client's secret. Use it instead of client_secret_env."`
+	Scopes       commaOrList       `yaml:"scopes" doc:"Scopes that a sign-in asks for in addition to openid, so that the ID token has the claims above."`
+	Label        string            `yaml:"label" doc:"Name of the issuer on the pages, such as Keycloak. Default: name."`
 }
 
 // commaOrList is a list that may be written as one text with commas.
@@ -101,7 +106,11 @@ func (i Issuer) toIdentity() (o identity.Issuer, err error) {
 	o = identity.Issuer{Name: i.Name, Issuer: i.Issuer, Audiences: i.Audience, KeysURL: i.JWKSURL,
 		Algorithms:   i.Algorithms,
 		SubjectClaim: i.SubjectClaim, RolesClaim: i.RolesClaim, WorldClaim: i.WorldClaim, Worlds: i.Worlds,
-		Actor: access.Actor(i.Actor), Surfaces: i.Surfaces, RateClass: i.RateClass, Grants: map[string]identity.RoleGrant{}}
+		Actor: access.Actor(i.Actor), Surfaces: i.Surfaces, RateClass: i.RateClass, Grants: map[string]identity.RoleGrant{},
+		SignIn: identity.SignIn{ClientID: i.ClientID, Scopes: i.Scopes, Label: i.Label}}
+	if i.SecretEnv != "" && i.SecretFile != "" {
+		return o, errors.New("client_secret_file: set only one of client_secret_env and client_secret_file")
+	}
 	if o.Everyone, err = roleOr(i.Everyone, access.RoleNone); err != nil {
 		return o, fmt.Errorf("everyone: %w", err)
 	}
@@ -117,6 +126,18 @@ func (i Issuer) toIdentity() (o identity.Issuer, err error) {
 		o.Grants[value] = identity.RoleGrant{Role: r, World: world}
 	}
 	return o, nil
+}
+
+// readSecrets reads the secrets of the clients into the issuers that toIdentity made.
+func (l Issuers) readSecrets(all []identity.Issuer) error {
+	for n, i := range l {
+		secret, err := readSecret(secretSource{i.SecretEnv, i.SecretFile, "client_secret_env", "client_secret_file"})
+		if err != nil {
+			return fmt.Errorf("issuers: %d, %q: %w", n+1, i.Name, err)
+		}
+		all[n].SignIn.ClientSecret = secret
+	}
+	return nil
 }
 
 func roleOr(text string, fallback access.Role) (access.Role, error) {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/agent"
@@ -110,30 +108,6 @@ func (c Model) newClient(key string) (*model.Client, error) {
 		return nil, fmt.Errorf("model.%w", err)
 	}
 	return m, nil
-}
-
-// readKey reads the provider's key from the configured variable or file. Its error names the
-// setting, and never contains the text that was read.
-func (c Model) readKey() (string, error) {
-	var setting, text string
-	switch {
-	case c.KeyEnv != "":
-		setting, text = "model.key_env", os.Getenv(c.KeyEnv)
-	case c.KeyFile != "":
-		b, err := os.ReadFile(c.KeyFile)
-		if err != nil {
-			return "", fmt.Errorf("model.key_file: %w", err)
-		}
-		setting, text = "model.key_file", string(b)
-	default:
-		return "", nil
-	}
-	text = strings.TrimSpace(text)
-	if text == "" || len(text) > 4096 || strings.ContainsFunc(text,
-		func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return "", fmt.Errorf("%s: must contain only the key, which is one word", setting)
-	}
-	return text, nil
 }
 
 // useModel gives agents the model for the uses that it is configured for.

@@ -124,7 +124,7 @@ func (a *App) openModel() error {
 
 // openClient creates the client of a model with its key; nil if no provider is configured.
 func (c Model) openClient() (*model.Client, error) {
-	key, err := c.readKey()
+	key, err := readSecret(secretSource{c.KeyEnv, c.KeyFile, "model.key_env", "model.key_file"})
 	if err != nil {
 		return nil, err
 	}

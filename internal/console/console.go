@@ -38,6 +38,10 @@ type Sessions interface {
 	AddPasskey(ctx context.Context, origin, session, name, state, answer string) (identity.Key, error)
 	BeginPasskeySignIn(origin string) (identity.Ceremony, error)
 	OpenPasskeySession(ctx context.Context, origin, state, answer string) (identity.Key, string, error)
+	SignInIssuers() []identity.SignInIssuer
+	BeginIssuerSignIn(ctx context.Context, r identity.IssuerSignIn) (address, state string, err error)
+	OpenIssuerSession(ctx context.Context, begun string, a identity.IssuerAnswer) (identity.IssuerSignIn, identity.Key,
+		string, error)
 }
 
 // Config has the parts of a console. All fields but Logger are needed.
@@ -75,6 +79,8 @@ func New(c Config) http.Handler {
 	s.mux.HandleFunc("POST /sign-in", s.signIn)
 	s.mux.HandleFunc("POST /sign-in/passkey/ask", s.askPasskey)
 	s.mux.HandleFunc("POST /sign-in/passkey", s.signInByPasskey)
+	s.mux.HandleFunc("POST "+issuerPath+"{issuer}", s.beginIssuer)
+	s.mux.HandleFunc("GET "+issuerPath+"{issuer}", s.finishIssuer)
 	s.mux.HandleFunc("POST /sign-out", s.signOut)
 	s.mux.HandleFunc("GET /join", s.showJoin)
 	s.mux.HandleFunc("POST /join", s.join)

@@ -139,6 +139,7 @@ type joining struct {
 	World   string
 	Role    string
 	Subject access.Subject // of the person who is signed in and can accept it as that person
+	Issuers []identity.SignInIssuer
 	Problem string
 }
 
@@ -149,7 +150,7 @@ func (s *server) showJoin(w http.ResponseWriter, _ *http.Request) {
 // join shows an invitation, and accepts it once the person has given a name or agreed to join as the
 // person who is signed in. Wrong codes count as wrong credentials.
 func (s *server) join(w http.ResponseWriter, r *http.Request) {
-	j := joining{Code: r.PostFormValue("code")}
+	j := joining{Code: r.PostFormValue("code"), Issuers: s.Sessions.SignInIssuers()}
 	i, err := s.Sessions.FindInvitation(r.Context(), j.Code)
 	if err == nil {
 		j.World, err = s.TitleOf(r.Context(), i.World)

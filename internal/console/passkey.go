@@ -48,7 +48,7 @@ func writeJSON(w http.ResponseWriter, answer any, err error) {
 func (s *server) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	_, token, err := s.Sessions.OpenPasskeySession(r.Context(), s.passkeyOrigin(r), r.PostFormValue("state"),
 		r.PostFormValue("answer"))
-	s.finishSignIn(w, r, token, err, "This passkey was not accepted. Try again, or use a key or a code.")
+	s.finishSignIn(w, r, r.PostFormValue("to"), token, err, "This passkey was not accepted. Try again, or use a key or a code.")
 }
 
 // showAccount lists the person's sessions, passkeys and clients.

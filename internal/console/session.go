@@ -26,7 +26,11 @@ func isHTTPS(r *http.Request) bool {
 }
 
 func (s *server) setCookie(w http.ResponseWriter, r *http.Request, token string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{Name: s.cookieName(r), Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true,
+	setNamedCookie(w, r, s.cookieName(r), token, maxAge)
+}
+
+func setNamedCookie(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true,
 		Secure: isHTTPS(r), SameSite: http.SameSiteLaxMode})
 }
 
@@ -77,14 +81,14 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 // signIn exchanges a key or a sign-in code for a session.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	_, token, err := s.Sessions.OpenSession(r.Context(), strings.TrimSpace(r.PostFormValue("secret")))
-	s.finishSignIn(w, r, token, err, "This key or code does not work. Codes work once, for ten "+
+	s.finishSignIn(w, r, r.PostFormValue("to"), token, err, "This key or code does not work. Codes work once, for ten "+
 		"minutes; ask for a new one, or use a key.")
 }
 
 // finishSignIn sets the cookie of a new session and goes to the page that the person wanted, or shows why
 // there is no session. Wrong credentials count against the browser's address.
-func (s *server) finishSignIn(w http.ResponseWriter, r *http.Request, token string, err error, wrong string) {
-	to := localPath(r.PostFormValue("to"))
+func (s *server) finishSignIn(w http.ResponseWriter, r *http.Request, to, token string, err error, wrong string) {
+	to = localPath(to)
 	if errors.Is(err, fault.Unauthorized) {
 		if err = s.Wrong(r, err); errors.Is(err, fault.Unauthorized) {
 			s.writeSignIn(w, r, http.StatusUnauthorized, to, wrong)
@@ -100,7 +104,7 @@ func (s *server) finishSignIn(w http.ResponseWriter, r *http.Request, token stri
 }
 
 func (s *server) writeSignIn(w http.ResponseWriter, r *http.Request, status int, to, problem string) {
-	writePage(w, status, signInPage(to, problem, s.passkeyProblem(r) == ""))
+	writePage(w, status, signInPage(to, problem, s.Sessions.SignInIssuers(), s.passkeyProblem(r) == ""))
 }
 
 // signOut ends the session in the store, so that a copy of the cookie is worthless, and has the

@@ -201,7 +201,11 @@ func (s *Service) callerOfKey(ctx context.Context, k Key, c *claims) (access.Cal
 	if err != nil {
 		return access.Caller{}, newUnavailable(err)
 	}
-	return newCaller(k, c, m), nil
+	caller := newCaller(k, c, m)
+	if k.Outside == nil {
+		return caller, nil
+	}
+	return caller, s.limitToIssuer(ctx, &caller, *k.Outside, m)
 }
 
 // callerCache caches credentials by the SHA-256 of their text. It holds accepted credentials only.

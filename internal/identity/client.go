@@ -51,11 +51,7 @@ func (s *Service) RegisterClient(name string, redirects []string) (id string, c 
 	if err != nil {
 		return "", c, err
 	}
-	return base64.RawURLEncoding.EncodeToString(
-		text,
-	) + "." + base64.RawURLEncoding.EncodeToString(
-		s.clientMAC(text),
-	), c, nil
+	return joinMAC(text, s.clientMAC(text)), c, nil
 }
 
 // checkFields checks the name and the redirect addresses of a client.
@@ -79,6 +75,35 @@ func (s *Service) clientMAC(text []byte) []byte {
 	return h.Sum(nil)
 }
 
+// stateMAC authenticates a state that a browser keeps. The purpose tells its uses apart, and all of them from ids of
+// clients, which begin with a brace.
+func (s *Service) stateMAC(purpose string, text []byte) []byte {
+	return s.clientMAC(append([]byte(purpose+"\n"), text...))
+}
+
+// sealState returns a state with its MAC, so that no process needs to keep it.
+func (s *Service) sealState(purpose string, text []byte) string {
+	return joinMAC(text, s.stateMAC(purpose, text))
+}
+
+// openSealed returns the state that sealState sealed for the same purpose.
+func (s *Service) openSealed(purpose, sealed string) (text []byte, ok bool) {
+	return s.openText(sealed, func(text []byte) []byte { return s.stateMAC(purpose, text) })
+}
+
+// joinMAC returns base64url(text) "." base64url(mac).
+func joinMAC(text, mac []byte) string {
+	return base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(mac)
+}
+
+// openText returns a text that joinMAC joined with its MAC.
+func (s *Service) openText(sealed string, macOf func([]byte) []byte) (text []byte, ok bool) {
+	first, second, _ := strings.Cut(sealed, ".")
+	text, err1 := base64.RawURLEncoding.Strict().DecodeString(first)
+	mac, err2 := base64.RawURLEncoding.Strict().DecodeString(second)
+	return text, err1 == nil && err2 == nil && len(s.cfg.ClientSecret) > 0 && hmac.Equal(mac, macOf(text))
+}
+
 // errNoClient does not tell a forged id from one of another instance.
 var errNoClient = fault.New(fault.NotFound, "this client is not registered here; let it register again")
 
@@ -90,10 +115,8 @@ func (s *Service) FindClient(ctx context.Context, person access.Subject, id stri
 		return s.documents.findClient(ctx, person, id)
 	}
 	var c Client
-	text, mac, _ := strings.Cut(id, ".")
-	body, err1 := base64.RawURLEncoding.Strict().DecodeString(text)
-	sum, err2 := base64.RawURLEncoding.Strict().DecodeString(mac)
-	if err1 != nil || err2 != nil || len(s.cfg.ClientSecret) == 0 || !hmac.Equal(sum, s.clientMAC(body)) {
+	body, ok := s.openText(id, s.clientMAC)
+	if !ok {
 		return c, errNoClient
 	}
 	if err := json.Unmarshal(body, &c); err != nil {

@@ -51,6 +51,8 @@ type Issuer struct {
 	Actor     access.Actor // "" is an AI
 	Surfaces  []string     // that its tokens open; empty is all
 	RateClass string       // limits profile
+
+	SignIn SignIn // how people sign in to the pages by the issuer
 }
 
 // RoleGrant is a role in a world or, without a world, in all worlds where the issuer's grants
@@ -73,7 +75,8 @@ const (
 // outsider is an issuer and its keys.
 type outsider struct {
 	Issuer
-	keys *outsideKeys
+	keys      *outsideKeys
+	exchanges chan struct{} // holds an element for each exchange of a code that is under way
 }
 
 // outsiders maps the iss claim to its issuer.
@@ -93,7 +96,7 @@ func newOutsiders(c Config) (outsiders, error) {
 			return nil, fmt.Errorf("issuer %q: another issuer has the same name or address; give each its own", i.Name)
 		}
 		names[i.Name] = true
-		all[i.Issuer] = &outsider{Issuer: i, keys: newOutsideKeys(i, c)}
+		all[i.Issuer] = &outsider{i, newOutsideKeys(i, c), make(chan struct{}, maxExchanges)}
 	}
 	return all, nil
 }
@@ -108,6 +111,7 @@ func (i Issuer) normalize() Issuer {
 		i.MaxRole = access.RoleUser
 	}
 	i.Actor = cmp.Or(i.Actor, access.AI)
+	i.SignIn.Label = cmp.Or(i.SignIn.Label, i.Name)
 	i.Grants, i.Surfaces = maps.Clone(i.Grants), sortedUnique(i.Surfaces)
 	return i
 }
@@ -117,7 +121,7 @@ func (i Issuer) checkFields() error {
 	switch {
 	case !isWord(i.Name) || len(i.Name) > 20:
 		return errors.New("name: set a word of up to 20 lower-case letters, digits, ., - and _")
-	case len(i.Audiences) == 0 || slices.Contains(i.Audiences, ""):
+	case len(i.Audiences) == 0 && i.SignIn.ClientID == "" || slices.Contains(i.Audiences, ""):
 		return errors.New("audience: set the name under which this server is registered with the issuer")
 	case i.Everyone > access.RoleAdmin || i.MaxRole > access.RoleAdmin:
 		return errors.New("a role must be user, gm or admin")
@@ -127,6 +131,9 @@ func (i Issuer) checkFields() error {
 		return errors.New("actor: set person or ai")
 	case i.RateClass != "" && !isWord(i.RateClass):
 		return errors.New("rate_class: set the name of a limits profile")
+	}
+	if err := i.SignIn.checkFields(); err != nil {
+		return err
 	}
 	for _, a := range i.Algorithms {
 		if a != jwa.RS256().String() && a != jwa.ES256().String() {
@@ -142,7 +149,9 @@ func (i Issuer) checkFields() error {
 		if err := checkFetchable(i.KeysURL); err != nil {
 			return fmt.Errorf("jwks_url: %w", err)
 		}
-		return nil
+		if i.SignIn.ClientID == "" {
+			return nil
+		}
 	}
 	if err := checkFetchable(i.Issuer); err != nil {
 		return fmt.Errorf("issuer: %w", err)
@@ -189,8 +198,16 @@ func outsideClient(base http.RoundTripper) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Issuers returns the addresses of the outside issuers, in order.
-func (s *Service) Issuers() []string { return slices.Sorted(maps.Keys(s.outside)) }
+// Issuers returns the addresses of the outside issuers whose tokens are accepted, in order.
+func (s *Service) Issuers() (all []string) {
+	for address, o := range s.outside {
+		if len(o.Audiences) > 0 {
+			all = append(all, address)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
 
 // OutsideCaller returns the current caller of an outside issuer's subject, for work that the
 // subject requested earlier and that runs now. Its roles come from the subject's token while this

@@ -39,6 +39,7 @@ type provider struct {
 	says  func(url string) string // the OpenID configuration. Guarded by mu
 	asked int                     // number of requests for keys. Guarded by mu
 	found int                     // number of requests for the configuration. Guarded by mu
+	token http.HandlerFunc        // answers at the token endpoint. Guarded by mu
 }
 
 func newProvider(t testing.TB) *provider {
@@ -64,6 +65,12 @@ func newProvider(t testing.TB) *provider {
 	})
 	mux.HandleFunc("GET /moved", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"keys":[%s,%s]}`, rsaJWK("r1", rsaKeys()[0]), rsaJWK("r9", rsaKeys()[3]))
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		answer := p.token
+		p.mu.Unlock()
+		answer(w, r)
 	})
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)

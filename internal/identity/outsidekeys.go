@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -54,7 +55,18 @@ type outsideKeys struct {
 // keySet is the result of one fetch. It is immutable once it is shared.
 type keySet struct {
 	keys    map[keyName]any // *rsa.PublicKey or *ecdsa.PublicKey
+	said    metadata        // the zero value if people do not sign in by the issuer
 	fetched time.Time
+}
+
+// metadata has the members in use of an issuer's OpenID configuration (OpenID Connect Discovery 1.0, section 3).
+type metadata struct {
+	Issuer    string   `json:"issuer"`
+	Keys      string   `json:"jwks_uri"`
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	TokenAuth []string `json:"token_endpoint_auth_methods_supported"`
+	SendsIss  bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 }
 
 // keyName identifies a key by its id and the algorithm that it verifies.
@@ -67,20 +79,8 @@ func newOutsideKeys(i Issuer, c Config) *outsideKeys {
 // findVerifier returns the public key of a kid for an algorithm. If the key is known but its set is
 // old, one caller fetches the set and the others use the old key.
 func (k *outsideKeys) findVerifier(ctx context.Context, name keyName, now time.Time) (any, error) {
-	key := k.knownKey(name)
-	if k.isDue(key != nil, now) {
-		if key == nil {
-			k.fetching.Lock()
-		} else if !k.fetching.TryLock() {
-			return key, nil
-		}
-		if k.isDue(key != nil, now) {
-			k.refresh(ctx, now)
-		}
-		k.fetching.Unlock()
-		key = k.knownKey(name)
-	}
-	if key != nil {
+	k.refreshIfDue(ctx, k.knownKey(name) != nil, now)
+	if key := k.knownKey(name); key != nil {
 		return key, nil
 	}
 	if err := k.lastFailure(); err != nil {
@@ -89,6 +89,32 @@ func (k *outsideKeys) findVerifier(ctx context.Context, name keyName, now time.T
 		return nil, e.Because(err)
 	}
 	return nil, newOutsideRefusal(ErrInvalid, "unknown kid")
+}
+
+// findMetadata returns the issuer's OpenID configuration, which is fetched together with its keys.
+func (k *outsideKeys) findMetadata(ctx context.Context, now time.Time) (metadata, error) {
+	k.refreshIfDue(ctx, k.set.Load() != nil, now)
+	if set := k.set.Load(); set != nil {
+		return set.said, nil
+	}
+	return metadata{}, k.issuer.newOutage(k.lastFailure())
+}
+
+// refreshIfDue fetches the set if it must be fetched first. If the caller can do with the known set, it does not wait
+// for another caller's fetch.
+func (k *outsideKeys) refreshIfDue(ctx context.Context, known bool, now time.Time) {
+	if !k.isDue(known, now) {
+		return
+	}
+	if !known {
+		k.fetching.Lock()
+	} else if !k.fetching.TryLock() {
+		return
+	}
+	defer k.fetching.Unlock()
+	if k.isDue(known, now) {
+		k.refresh(ctx, now)
+	}
 }
 
 func (k *outsideKeys) knownKey(name keyName) any {
@@ -125,9 +151,10 @@ func (k *outsideKeys) lastFailure() error {
 func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*fetchTimeout)
 	defer cancel()
-	keys, err := k.fetchSet(ctx)
+	set, err := k.fetchSet(ctx)
 	if err == nil {
-		k.set.Store(&keySet{keys: keys, fetched: now})
+		set.fetched = now
+		k.set.Store(&set)
 	} else {
 		k.log.Error("the keys of an outside issuer cannot be fetched; the known keys stay in use", "issuer", k.issuer.Name,
 			"error", err)
@@ -137,49 +164,48 @@ func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	k.tried, k.failed = now, err
 }
 
-func (k *outsideKeys) fetchSet(ctx context.Context) (map[keyName]any, error) {
-	if k.found == "" {
-		found, err := k.discoverSet(ctx)
-		if err != nil {
-			return nil, err
+func (k *outsideKeys) fetchSet(ctx context.Context) (set keySet, err error) {
+	if k.found == "" || k.issuer.SignIn.ClientID != "" {
+		if set.said, err = k.discover(ctx); err != nil {
+			return set, err
 		}
-		k.found = found
+		k.found = cmp.Or(k.issuer.KeysURL, set.said.Keys)
 	}
 	body, err := k.get(ctx, k.found)
 	if err == nil {
-		var keys map[keyName]any
-		if keys, err = readKeys(body); err == nil {
-			return keys, nil
+		if set.keys, err = readKeys(body); err == nil {
+			return set, nil
 		}
 	}
 	if k.issuer.KeysURL == "" {
 		k.found = "" // it may have moved
 	}
-	return nil, err
+	return set, err
 }
 
-// discoverSet reads the address of the key set from the issuer's OpenID configuration, whose issuer
-// must match.
-func (k *outsideKeys) discoverSet(ctx context.Context) (string, error) {
+// discover reads the issuer's OpenID configuration, whose issuer must match.
+func (k *outsideKeys) discover(ctx context.Context) (said metadata, err error) {
 	body, err := k.get(ctx, strings.TrimSuffix(k.issuer.Issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
-		return "", err
-	}
-	var said struct {
-		Issuer string `json:"issuer"`
-		Keys   string `json:"jwks_uri"`
+		return said, err
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
-		return "", errors.New("its OpenID configuration is not JSON, or has a member twice")
+		return said, errors.New("its OpenID configuration is not JSON, or has a member twice or of another type")
 	}
 	if said.Issuer != k.issuer.Issuer {
-		return "", fmt.Errorf("its OpenID configuration has the issuer %q; set the issuer to that name",
+		return said, fmt.Errorf("its OpenID configuration has the issuer %q; set the issuer to that name",
 			shortenAddress(said.Issuer))
 	}
-	if err := checkFetchable(said.Keys); err != nil {
-		return "", fmt.Errorf("jwks_uri: %w", err)
+	needed := map[string]string{"jwks_uri": said.Keys}
+	if k.issuer.SignIn.ClientID != "" {
+		needed["authorization_endpoint"], needed["token_endpoint"] = said.Authorize, said.Token
 	}
-	return said.Keys, nil
+	for name, address := range needed {
+		if err := checkFetchable(address); err != nil && (name != "jwks_uri" || k.issuer.KeysURL == "") {
+			return said, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return said, nil
 }
 
 func (k *outsideKeys) get(ctx context.Context, address string) ([]byte, error) {

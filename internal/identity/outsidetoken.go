@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,6 +44,9 @@ type outsideHeader struct {
 	Zip  jsontext.Value `json:"zip"`
 }
 
+// idTokenTypes are the accepted typ values of ID tokens.
+var idTokenTypes = []string{"", "JWT"}
+
 // outsideTypes are the accepted typ values of access tokens: RFC 7519, and RFC 9068 in both its
 // spellings.
 var outsideTypes = []string{"", "JWT", "at+jwt", "application/at+jwt"}
@@ -72,29 +76,13 @@ func (o outsiders) issuerOf(bearer string) *outsider {
 	return o[said.Issuer]
 }
 
-// verify checks a token's form, signature and claims.
+// verify checks an access token's form, signature and claims.
 func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*outsideToken, error) {
-	parts, err := splitCompact(token)
+	payload, name, err := o.verifySignature(ctx, token, outsideTypes, now)
 	if err != nil {
 		return nil, err
 	}
-	name, err := o.parseHeader(parts[0])
-	if err != nil {
-		return nil, err
-	}
-	key, err := o.keys.findVerifier(ctx, name, now)
-	if err != nil {
-		return nil, err
-	}
-	alg := jwa.RS256()
-	if name.alg == jwa.ES256().String() {
-		alg = jwa.ES256()
-	}
-	payload, err := jws.Verify([]byte(token), jws.WithKey(alg, key), jws.WithCompact())
-	if err != nil {
-		return nil, newOutsideRefusal(ErrInvalid, "its signature is not valid")
-	}
-	t, err := o.readClaims(payload)
+	t, err := o.readClaims(payload, o.Audiences)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +90,65 @@ func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*ou
 	return t, t.checkTimes(now)
 }
 
-func (o *outsider) parseHeader(raw []byte) (keyName, error) {
+// verifyIDToken checks the ID token that answers a sign-in with a nonce (OpenID Connect Core 1.0, section 3.1.3.7).
+func (o *outsider) verifyIDToken(ctx context.Context, token, nonce string, now time.Time) (*outsideToken, error) {
+	payload, _, err := o.verifySignature(ctx, token, idTokenTypes, now)
+	if err != nil {
+		return nil, err
+	}
+	t, err := o.readClaims(payload, []string{o.SignIn.ClientID})
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Nonce    string   `json:"nonce"`
+		Party    string   `json:"azp"`
+		Audience audience `json:"aud"`
+	}
+	if json.Unmarshal(payload, &said) != nil {
+		return nil, newOutsideRefusal(ErrInvalid, "its nonce or azp is no text")
+	}
+	known := append([]string{o.SignIn.ClientID}, o.Audiences...)
+	begun := time.Unix(t.claims.IssuedAt, 0)
+	switch {
+	case subtle.ConstantTimeCompare([]byte(said.Nonce), []byte(nonce)) == 0:
+		return nil, newOutsideRefusal(ErrInvalid, "it answers another sign-in")
+	case said.Party != o.SignIn.ClientID && (said.Party != "" || len(said.Audience) > 1):
+		return nil, newOutsideRefusal(ErrInvalid, "it was issued to another client")
+	case slices.ContainsFunc(said.Audience, func(a string) bool { return !slices.Contains(known, a) }):
+		return nil, newOutsideRefusal(ErrInvalid, "it is for unknown audiences too")
+	case t.claims.IssuedAt == 0 || now.Sub(begun) > SignInLife+Leeway:
+		return nil, newOutsideRefusal(ErrInvalid, "its iat is missing, or is before the sign-in")
+	}
+	return t, t.checkTimes(now)
+}
+
+// verifySignature checks the form and signature of a token whose typ is one of types, and returns its payload and the
+// key that it was signed with.
+func (o *outsider) verifySignature(ctx context.Context, token string, types []string,
+	now time.Time) (payload []byte, name keyName, err error) {
+	parts, err := splitCompact(token)
+	if err != nil {
+		return nil, name, err
+	}
+	if name, err = o.parseHeader(parts[0], types); err != nil {
+		return nil, name, err
+	}
+	key, err := o.keys.findVerifier(ctx, name, now)
+	if err != nil {
+		return nil, name, err
+	}
+	alg := jwa.RS256()
+	if name.alg == jwa.ES256().String() {
+		alg = jwa.ES256()
+	}
+	if payload, err = jws.Verify([]byte(token), jws.WithKey(alg, key), jws.WithCompact()); err != nil {
+		return nil, name, newOutsideRefusal(ErrInvalid, "its signature is not valid")
+	}
+	return payload, name, nil
+}
+
+func (o *outsider) parseHeader(raw []byte, types []string) (keyName, error) {
 	var h outsideHeader
 	if err := json.Unmarshal(raw, &h); err != nil {
 		return keyName{}, newOutsideRefusal(ErrInvalid, "its header is malformed, or has a member twice")
@@ -112,9 +158,9 @@ func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 			return keyName{}, newOutsideRefusal(ErrInvalid, "its header has more members than a kid")
 		}
 	}
-	if !slices.Contains(o.Algorithms, h.Alg) || !slices.Contains(outsideTypes, h.Typ) {
+	if !slices.Contains(o.Algorithms, h.Alg) || !slices.Contains(types, h.Typ) {
 		return keyName{}, newOutsideRefusal(ErrInvalid,
-			"it has another algorithm than the issuer's, or is not an access token")
+			"it has another algorithm than the issuer's, or is a token of another kind")
 	}
 	if h.KID == "" || len(h.KID) > maxKID {
 		return keyName{}, newOutsideRefusal(ErrInvalid, "no kid")
@@ -122,8 +168,8 @@ func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 	return keyName{h.KID, h.Alg}, nil
 }
 
-// readClaims reads the claims in use from a verified payload.
-func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
+// readClaims reads the claims in use from a verified payload. The token must be for one of audiences.
+func (o *outsider) readClaims(payload []byte, audiences []string) (*outsideToken, error) {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &all); err != nil || all == nil {
 		return nil, newOutsideRefusal(ErrInvalid, "its claims are malformed, or one of them occurs twice")
@@ -137,7 +183,7 @@ func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 		return nil, newOutsideRefusal(ErrInvalid, "another issuer")
 	}
 	var aud audience
-	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(o.Audiences,
+	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(audiences,
 		func(a string) bool { return slices.Contains(aud, a) }) {
 		return nil, newOutsideRefusal(ErrInvalid, "it is for another audience")
 	}
@@ -239,6 +285,20 @@ func (s *Service) callerOfToken(ctx context.Context, t *outsideToken) (access.Ca
 	if err != nil {
 		return access.Caller{}, newUnavailable(err)
 	}
+	roles, err := s.rolesOfToken(ctx, t, memberships)
+	if err != nil {
+		return access.Caller{}, err
+	}
+	c := access.Caller{
+		Subject: t.subject, Actor: t.by.Actor, Roles: roles,
+		Surfaces: t.by.Surfaces, RateClass: t.by.RateClass, TokenExpires: t.claims.expiryTime(),
+	}
+	return c, s.narrowToClaim(ctx, &c, t)
+}
+
+// rolesOfToken returns the roles that a token gives a subject with these memberships.
+func (s *Service) rolesOfToken(ctx context.Context, t *outsideToken,
+	memberships []Membership) (map[access.WorldID]access.Role, error) {
 	base, roles := t.by.Everyone, map[access.WorldID]access.Role{}
 	for _, v := range t.values {
 		g, ok := t.by.Grants[v]
@@ -250,22 +310,18 @@ func (s *Service) callerOfToken(ctx context.Context, t *outsideToken) (access.Ca
 			continue
 		}
 		if err := s.openWorlds(ctx, roles, g.Role, g.World); err != nil {
-			return access.Caller{}, err
+			return nil, err
 		}
 	}
 	if err := s.openWorlds(ctx, roles, base, t.by.Worlds...); err != nil {
-		return access.Caller{}, err
+		return nil, err
 	}
 	if len(t.by.Worlds) == 0 {
 		for _, m := range memberships {
 			roles[m.World] = max(roles[m.World], base)
 		}
 	}
-	c := access.Caller{
-		Subject: t.subject, Actor: t.by.Actor, Roles: capRoles(roles, t.by.MaxRole, memberships),
-		Surfaces: t.by.Surfaces, RateClass: t.by.RateClass, TokenExpires: t.claims.expiryTime(),
-	}
-	return c, s.narrowToClaim(ctx, &c, t)
+	return capRoles(roles, t.by.MaxRole, memberships), nil
 }
 
 // openWorlds gives a role in the named worlds. It skips worlds that do not exist.

@@ -2,9 +2,7 @@ package identity
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -88,17 +86,11 @@ func (u passkeyUser) WebAuthnDisplayName() string                { return string
 func (u passkeyUser) WebAuthnCredentials() []webauthn.Credential { return u.known }
 
 func (s *Service) newPasskeyUser(subject access.Subject, keys ...Key) passkeyUser {
-	u := passkeyUser{id: s.passkeyMAC("user", []byte(subject)), subject: subject}
+	u := passkeyUser{id: s.stateMAC("passkey user", []byte(subject)), subject: subject}
 	for _, k := range keys {
 		u.known = append(u.known, *k.Passkey)
 	}
 	return u
-}
-
-// passkeyMAC authenticates a text of a ceremony. The purpose tells its uses apart, and all of them from ids of
-// clients, which begin with a brace.
-func (s *Service) passkeyMAC(purpose string, text []byte) []byte {
-	return s.clientMAC(append([]byte("passkey "+purpose+"\n"), text...))
 }
 
 // Passkeys lists a person's passkeys that have not ended, by creation, without their hashes.
@@ -159,8 +151,7 @@ func (s *Service) newCeremony(purpose string, options any, state *webauthn.Sessi
 	if err != nil {
 		return Ceremony{}, err
 	}
-	return Ceremony{options, base64.RawURLEncoding.EncodeToString(text) + "." +
-		base64.RawURLEncoding.EncodeToString(s.passkeyMAC(purpose, text))}, nil
+	return Ceremony{options, s.sealState("passkey "+purpose, text)}, nil
 }
 
 // errPasskey does not tell why an answer is refused.
@@ -171,11 +162,8 @@ func (s *Service) openState(purpose, state, answer string) (d webauthn.SessionDa
 	if len(state)+len(answer) > maxCeremony || len(s.cfg.ClientSecret) == 0 {
 		return d, errPasskey
 	}
-	text, mac, _ := strings.Cut(state, ".")
-	body, err1 := base64.RawURLEncoding.Strict().DecodeString(text)
-	sum, err2 := base64.RawURLEncoding.Strict().DecodeString(mac)
-	if err1 != nil || err2 != nil || !hmac.Equal(sum, s.passkeyMAC(purpose, body)) || json.Unmarshal(body, &d) != nil ||
-		!s.cfg.Now().Before(d.Expires) {
+	body, ok := s.openSealed("passkey "+purpose, state)
+	if !ok || json.Unmarshal(body, &d) != nil || !s.cfg.Now().Before(d.Expires) {
 		return d, errPasskey
 	}
 	return d, nil

@@ -112,6 +112,8 @@ type KeySpec struct {
 	// most those that this person has as a member today.
 	Behalf access.Subject `json:"behalf,omitempty"`
 	OAuth  *OAuthKey      `json:"oauth,omitempty"` // of a grant and its secrets
+	// Outside limits the key to the roles that an outside issuer gives the person who signed in by it.
+	Outside *OutsideKey `json:"outside,omitempty"`
 	// Passkey is the public part of a passkey.
 	Passkey *webauthn.Credential `json:"passkey,omitempty"`
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
