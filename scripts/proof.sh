@@ -6,7 +6,7 @@
 #   PROOF_PARTS  names of parts, in place of all that are not green yet
 #   PROOF_AGAIN  1 runs parts again that are green
 #   CLIENTS      folder of the programs of Claude Code, Gemini CLI, Codex, mcpb, mcp-remote, the
-#                Inspector and its Node; without it the parts that need them install them with
+#                Inspector, its Node, and beside them the module oidc-provider; without it the parts that need them install them with
 #                npm into a temporary folder, and are skipped if that is not possible
 #   REAL_VAULTS  folders of the part vaults, as scripts/vaults.sh prints them, which fetches them
 #                if it is not set
@@ -55,6 +55,7 @@ stories!players of five wishes play 100 turns each in the sample world and two w
 vaults!three vaults of others come back into git: nothing differs but 50 edits and an accepted proposal, players see no hidden line!./internal/app/vaulttest!^TestAVaultComesBackIntoGit$!LARGE_VAULTS=3
 packages!two builds give the same bytes; the clients' own programs take the bundle and the extensions!./internal/app/disttest!^TestClientsTakeThePackages$!
 clients!each real client keeps its tools in ten starts beside 20,000 cards, proposes, and signs in by the address alone!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose|^TestClientsSignIn!CLIENT_STARTS=10 CLIENT_CARDS=20000
+issuer!a person signs in by a certified OpenID provider, through its own pages, and joins a world!./internal/app/consoletest!^TestARealIssuer$!
 tasks!real clients with a scripted model solve tasks in words that no tool's name has!./internal/app/clienttest!^TestClientsSolveTasks$!CLIENT_TASKS=1000
 scenes!all example scenes, built by a run in Blender, are the same when it is repeated!./internal/app/studiotest!^TestRunsOfScenesAreRepeatable$!ALL_SCENES=1
 PARTS
@@ -66,7 +67,7 @@ row() { grep -s "^| $1 |" "$page" || true; }
 # install_clients sets CLIENTS.
 install_clients() {
 	if [ -n "${CLIENTS:-}" ]; then return; fi
-	(cd "$work" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent @anthropic-ai/claude-code @google/gemini-cli @openai/codex @anthropic-ai/mcpb mcp-remote @modelcontextprotocol/inspector@2 node@22) || return 1
+	(cd "$work" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent @anthropic-ai/claude-code @google/gemini-cli @openai/codex @anthropic-ai/mcpb mcp-remote @modelcontextprotocol/inspector@2 oidc-provider@9 node@22) || return 1
 	export CLIENTS=$work/node_modules/.bin
 }
 
@@ -94,7 +95,7 @@ while IFS='!' read -r name proves packages tests environment; do
 		continue
 	fi
 	case $name in
-	clients | tasks | packages)
+	clients | tasks | packages | issuer)
 		install_clients || {
 			echo "== $name: skipped: npm could not install the clients"
 			continue

@@ -100,6 +100,20 @@ func (s recordedSessions) Join(ctx context.Context, code, name string) (identity
 		i.Role.String())
 }
 
+// OpenIssuerSession records in each world that a person signed in by an outside issuer.
+func (s recordedSessions) OpenIssuerSession(ctx context.Context, begun string,
+	a identity.IssuerAnswer) (identity.IssuerSignIn, identity.Key, string, error) {
+	r, k, token, err := s.Service.OpenIssuerSession(ctx, begun, a)
+	if err != nil {
+		return r, k, token, err
+	}
+	c, err := s.Service.Authenticate(ctx, token, identity.AudienceConsole)
+	if err != nil {
+		return r, k, "", err
+	}
+	return r, k, token, s.record(ctx, k.Subject, "sign_in", slices.Collect(maps.Keys(c.Roles)), string(k.Subject), k.Name)
+}
+
 // record adds what a person did to the audits of worlds.
 func (s recordedSessions) record(ctx context.Context, by access.Subject, operation string, worlds []access.WorldID, about,
 	detail string) error {

@@ -89,6 +89,8 @@ latest valid token, if this process has seen one, otherwise with the rights of i
 		fmt.Fprintf(&b, "| `%s` | %s |\n", tag.Get("yaml"), tag.Get("doc"))
 	}
 	b.WriteString(issuersExample)
+	b.WriteString("\nPeople sign in to the pages by an issuer that has a `client_id` ([pages.md](pages.md)):\n\n```yaml\n" +
+		signInYAML + "```\n")
 	b.WriteString("\n## Example\n\n```yaml\naddr: 0.0.0.0:8420\npublic_url: https://lore.example\nbehind_proxy: true\ntoken:\n  life: 30m\nlimits:\n  calls: 120\nimport:\n  gm_folders: [GM, Secrets]\n```\n")
 	golden(t, "docs/config.md", []byte(b.String()))
 }
@@ -119,6 +121,26 @@ const issuersYAML = `issuers:
     roles: {lore-player: user, lendwater-master: gm@lendwater}
     max_role: gm
     actor: person
+`
+
+// signInYAML is also read by TestExampleIssuers.
+const signInYAML = `public_url: https://lore.example
+issuers:
+  - name: google                   # no roles: a member has the membership's role, up to max_role
+    label: Google
+    issuer: https://accounts.google.com
+    client_id: 1234567890-example.apps.googleusercontent.com
+    client_secret_file: /etc/loregate/google
+    max_role: admin
+  - name: authentik                # choose a signing key in its provider; without one it signs with HS256
+    label: Authentik
+    issuer: https://login.example/application/o/loregate/
+    client_id: loregate
+    client_secret_env: AUTHENTIK_SECRET
+    scopes: [profile]              # brings the claim groups
+    roles_claim: groups
+    roles: {lore-players: user, lore-masters: gm}
+    max_role: gm
 `
 
 // declared opens the product on an empty folder, with all its surfaces.

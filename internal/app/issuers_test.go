@@ -43,6 +43,23 @@ func TestExampleIssuers(t *testing.T) {
 	if got := a.Identity.Issuers(); len(got) != 3 {
 		t.Errorf("named: %v", got)
 	}
+	secret := filepath.Join(t.TempDir(), "google")
+	if err := os.WriteFile(secret, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AUTHENTIK_SECRET", "other")
+	if c, err = settings(t, strings.Replace(signInYAML, "/etc/loregate/google", secret, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = c.Issuers.toIdentity(); err == nil {
+		err = c.Issuers.readSecrets(list)
+	}
+	if err != nil || list[0].SignIn.ClientSecret != "s3cret" || list[1].SignIn.ClientSecret != "other" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if a := openWith(t, c); len(a.Identity.SignInIssuers()) != 2 || len(a.Identity.Issuers()) != 0 {
+		t.Error("the issuers of the example")
+	}
 }
 
 func openWith(t *testing.T, c Config) *App {
@@ -79,6 +96,24 @@ func TestIssuersThatCannotBeRead(t *testing.T) {
 		if _, err := settings(t, text); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v, want %q", text, err, say)
 		}
+	}
+	for text, say := range map[string]string{
+		"client_secret_env: NOWHERE":                  "client_secret_env: must contain only the secret",
+		"client_secret_file: /nowhere":                "client_secret_file",
+		"client_secret_env: A, client_secret_file: b": "set only one",
+	} {
+		c, err := settings(t, "public_url: https://lore.example\nissuers: [{name: kc, issuer: https://login.example, client_id: x, "+
+			text+"}]")
+		if err == nil {
+			_, err = Open(t.Context(), c, Options{})
+		}
+		if err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v, want %q", text, err, say)
+		}
+	}
+	if _, err := settings(t, "issuers: [{name: kc, issuer: https://login.example, client_id: x}]"); err == nil ||
+		!strings.Contains(err.Error(), "public_url") {
+		t.Errorf("no address to come back to: %v", err)
 	}
 	c, err := settings(t, "issuers: [{name: kc, issuer: http://login.example, audience: x}]")
 	if err != nil {

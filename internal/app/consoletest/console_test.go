@@ -29,6 +29,12 @@ func newStage(t *testing.T) *stage {
 
 func newStageWith(t *testing.T, o app.Options, change ...func(*app.Config)) *stage {
 	t.Helper()
+	return newStageAt(t, "", o, change...)
+}
+
+// newStageAt is newStageWith at an address of this machine; "" picks a free one.
+func newStageAt(t *testing.T, addr string, o app.Options, change ...func(*app.Config)) *stage {
+	t.Helper()
 	data := t.TempDir()
 	sample := apptest.Sample(t, data)
 	c := apptest.Config(t, data)
@@ -37,7 +43,7 @@ func newStageWith(t *testing.T, o app.Options, change ...func(*app.Config)) *sta
 	}
 	a, shut := apptest.Open(t, c, o)
 	t.Cleanup(shut)
-	at, stop := apptest.Serve(t, a, "")
+	at, stop := apptest.Serve(t, a, addr)
 	t.Cleanup(stop)
 	s := &stage{t: t, app: a, base: "http://" + strings.TrimPrefix(at, "http://"), keys: map[access.Role]string{}}
 	for _, k := range sample.Keys {
