@@ -355,8 +355,10 @@ func TestASessionEndsWithItsIssuer(t *testing.T) {
 // An issuer that fails or hangs costs its own people some seconds at most, and no one else any.
 func TestAnIssuerThatFails(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
-		"an error":         func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) },
-		"a wrong secret":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized) },
+		"an error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) },
+		"a wrong secret": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
+		},
 		"a redirect":       func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) },
 		"endless text":     func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"x":"`, strings.Repeat("x", 2<<20)) },
 		"no JSON":          func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },

@@ -388,7 +388,7 @@ func TestARealIssuer(t *testing.T) {
 	began := time.Now()
 	p := newTab(t, s.base, 1280)
 	p.allow("a request to another origin: http://localhost:" + port)
-	p.allow("404 for http://localhost:" + port) // it has no picture for its tab
+	p.allow("404 for http://localhost:" + port)                          // it has no picture for its tab
 	p.allow("a request to another origin: https://fonts.googleapis.com") // of the issuer's own pages
 	p.open("/join")
 	p.fill("#code", s.invitation())
