@@ -84,20 +84,19 @@ func (s recordedSessions) Accept(ctx context.Context, code string, subject acces
 	if err != nil {
 		return m, err
 	}
-	return m, s.record(ctx, subject, "accept_invitation", []access.WorldID{m.World}, string(subject), m.Role.String())
+	return m, s.recordAcceptance(ctx, m)
 }
 
-func (s recordedSessions) Join(ctx context.Context, code, name string) (identity.Key, string, error) {
-	i, err := s.Service.FindInvitation(ctx, code)
+func (s recordedSessions) Join(ctx context.Context, code, name string) (identity.Membership, string, error) {
+	m, token, err := s.Service.Join(ctx, code, name)
 	if err != nil {
-		return identity.Key{}, "", err
+		return m, token, err
 	}
-	k, token, err := s.Service.Join(ctx, code, name)
-	if err != nil {
-		return k, token, err
-	}
-	return k, token, s.record(ctx, k.Subject, "accept_invitation", []access.WorldID{i.World}, string(k.Subject),
-		i.Role.String())
+	return m, token, s.recordAcceptance(ctx, m)
+}
+
+func (s recordedSessions) recordAcceptance(ctx context.Context, m identity.Membership) error {
+	return s.record(ctx, m.Subject, "accept_invitation", []access.WorldID{m.World}, string(m.Subject), m.Role.String())
 }
 
 // OpenIssuerSession records in each world that a person signed in by an outside issuer.

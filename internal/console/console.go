@@ -32,7 +32,7 @@ type Sessions interface {
 	FindClient(ctx context.Context, person access.Subject, id string) (identity.Client, error)
 	CreateCode(ctx context.Context, c identity.Consent) (string, error)
 	Grants(ctx context.Context, person access.Subject) ([]identity.Key, error)
-	Join(ctx context.Context, code, name string) (identity.Key, string, error)
+	Join(ctx context.Context, code, name string) (identity.Membership, string, error)
 	Passkeys(ctx context.Context, subject access.Subject) ([]identity.Key, error)
 	BeginPasskey(ctx context.Context, origin, session string) (identity.Ceremony, error)
 	AddPasskey(ctx context.Context, origin, session, name, state, answer string) (identity.Key, error)

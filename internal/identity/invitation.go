@@ -195,15 +195,16 @@ func (s *Service) findPlace(ctx context.Context, code string, n int) (Invitation
 // subject is the name that the person chose and random characters, so that nobody can take over the
 // subject of somebody else, or learn whether it exists. The session's rights are those of the person's
 // memberships.
-func (s *Service) Join(ctx context.Context, code, name string) (session Key, token string, err error) {
+func (s *Service) Join(ctx context.Context, code, name string) (m Membership, token string, err error) {
 	subject, err := s.NewSubject(name)
 	if err != nil {
-		return Key{}, "", err
+		return m, "", err
 	}
-	if _, err := s.Accept(ctx, code, subject); err != nil {
-		return Key{}, "", err
+	if m, err = s.Accept(ctx, code, subject); err != nil {
+		return m, "", err
 	}
-	return s.addSession(ctx, s.cfg.NewID(), PersonSpec(subject), "")
+	_, token, err = s.addSession(ctx, s.cfg.NewID(), PersonSpec(subject), "")
+	return m, token, err
 }
 
 // PersonSpec returns the rights of a person's session: at each call, those of the memberships of then.

@@ -207,7 +207,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newSignInFixture(t)
+			f := newSignInFixture(t, func(i *identity.Issuer) { i.Audiences = []string{"https://lore.example"} })
 			f.answer(row.claims...)
 			if row.token != nil {
 				f.answerToken(func() string { return row.token(f) })

@@ -2,8 +2,10 @@ package consoletest
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -232,3 +234,62 @@ func TestTheOperatorBacksUp(t *testing.T) {
 		t.Error("an admin of a world is offered to verify the chains")
 	}
 }
+
+// TestTheAuditShowsWhoWasLetIn accepts invitations, lets a client in and ends its access. The audit has who did each,
+// about whom, and when, the latest first.
+func TestTheAuditShowsWhoWasLetIn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	admin, guest := s.visitor(), s.visitor()
+	admin.signIn(s.code(access.RoleAdmin))
+	code := s.invitation()
+	if status, body, _ := guest.send("POST", "/join", url.Values{"code": {code}, "name": {"Ada Finch"}}); status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	_, account, _ := guest.send("GET", "/account", nil)
+	_, subject, _ := strings.Cut(account, "<h1>")
+	subject, _, _ = strings.Cut(subject, "</h1>")
+	if !strings.HasPrefix(subject, "ada-finch-") {
+		t.Fatalf("the guest is %q", subject)
+	}
+	for range 2 { // the second time nothing is accepted, and nothing recorded
+		s.visitor().send("POST", "/join", url.Values{"code": {"lgi_" + strings.Repeat("a", 32)}, "name": {"Nobody"}})
+	}
+	g := s.newSigner(access.RoleGM)
+	if _, tokens := g.tokens("code", g.allow().Get("code")); tokens["access_token"] == nil {
+		t.Fatalf("%v", tokens)
+	}
+	_, account, _ = g.send("GET", "/account", nil)
+	_, grant, _ := strings.Cut(account, `name="grant" value="`)
+	grant, _, _ = strings.Cut(grant, `"`)
+	g.send("POST", "/account/end-grant", url.Values{"grant": {grant}})
+	_, body, _ := admin.send("GET", "/audit/lendwater?of=keys", nil)
+	var got [][]string
+	for _, row := range strings.Split(body, "<tr")[1:] {
+		var cells []string
+		for _, cell := range strings.Split(row, "<td")[1:] {
+			_, text, _ := strings.Cut(cell, ">")
+			text, _, _ = strings.Cut(text, "</td>")
+			cells = append(cells, strings.TrimSpace(tag.ReplaceAllString(text, "")))
+		}
+		_, at, _ := strings.Cut(row, `datetime="`)
+		if at, err := time.Parse(time.RFC3339, at[:min(len(at), 20)]); err == nil && time.Since(at) < time.Minute {
+			got = append(got, cells)
+		}
+	}
+	want := [][]string{{"person-gm", "end grant", "quill-", "Quill"}, {"person-gm", "let client in", "Quill", "user, propose"},
+		{subject, "accept invitation", subject, "gm"}, {"person-admin", "create invitation", "", "gm, for 2"}}
+	if len(got) != len(want) {
+		t.Fatalf("the audit has %q:\n%s", got, body)
+	}
+	for i, row := range want {
+		for n, text := range row {
+			if !strings.Contains(got[i][n+1], text) {
+				t.Errorf("row %d has %q, without %q", i, got[i], text)
+			}
+		}
+	}
+}
+
+// tag is a tag of HTML.
+var tag = regexp.MustCompile(`<[^>]*>`)
