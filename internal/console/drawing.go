@@ -15,6 +15,7 @@ type drawing struct {
 	Width, Height int
 	Marks         []mark
 	Lines         []line
+	Regions       []region
 }
 
 type mark struct {
@@ -145,14 +146,14 @@ var steps = map[string][2]int{"north": {0, -1}, "south": {0, 1}, "east": {1, 0},
 // beside are the cells that a place is put in if its own is taken, or if its way has no direction.
 var beside = [][2]int{{1, -1}, {1, 1}, {-1, 1}, {-1, -1}, {1, 0}, {0, 1}, {-1, 0}, {0, -1}}
 
-// drawMap lays out places by their directions from the first one. players are those at each place.
-func drawMap(f frame, center near, places []near, players map[string][]string) drawing {
+// drawMap lays out places by their directions from the one in the middle. players are those at each place.
+func drawMap(f frame, id, name string, around surroundings, players map[string][]string) drawing {
 	d := drawing{}
 	cells := map[string][2]int{"": {0, 0}} // by path
 	taken := map[[2]int]bool{{0, 0}: true}
-	names := map[string]near{"": center}
+	names := map[string]near{"": {ID: id, Name: name, InRealms: around.InRealms}}
 	order := []string{""}
-	for _, p := range places {
+	for _, p := range around.Neighbors {
 		path := strings.Join(p.Path, "/")
 		parent := strings.Join(p.Path[:len(p.Path)-1], "/")
 		from := cells[parent]
@@ -172,9 +173,13 @@ func drawMap(f frame, center near, places []near, players map[string][]string) d
 		c := cells[path]
 		return (c[0]-least[0])*cellWidth + cellWidth/2, (c[1]-least[1])*cellHeight + cellHeight/2
 	}
+	areas := make([]area, len(around.Realms))
 	for _, path := range order {
 		x, y := middle(path)
 		p := names[path]
+		for _, i := range p.InRealms {
+			areas[i].add(cell{cells[path][0] - least[0], cells[path][1] - least[1]})
+		}
 		m := mark{ID: p.ID, X: x, Y: y, Rows: wrapName(lastPart(p.Name)), Title: strings.ReplaceAll(path, "/", ", "),
 			Link: f.link("places") + query(f, "at", p.ID), Class: "place", Who: namesText(players[p.ID])}
 		if path == "" {
@@ -195,20 +200,26 @@ func drawMap(f frame, center near, places []near, players map[string][]string) d
 		}
 		d.Marks = append(d.Marks, m)
 	}
+	d.Regions = drawRegions(f, around.Realms, areas)
 	return d
 }
 
 // namesText names the first of some players, as there is room for on a map.
 func namesText(names []string) string {
 	const wide = 20
-	switch text := []rune(strings.Join(names, ", ")); {
-	case len(text) <= wide:
-		return string(text)
-	case len(names) > 1:
+	text := strings.Join(names, ", ")
+	if len([]rune(text)) > wide && len(names) > 1 {
 		return fmt.Sprintf("%d players", len(names))
-	default:
-		return string(text[:wide-1]) + "…"
 	}
+	return clipName(text, wide)
+}
+
+// clipName cuts a name to a number of characters.
+func clipName(name string, wide int) string {
+	if r := []rune(name); len(r) > wide {
+		return string(r[:wide-1]) + "…"
+	}
+	return name
 }
 
 // freeCell returns the nearest free cell in a direction; without one, a free cell beside.
@@ -240,9 +251,7 @@ func wrapName(name string) []string {
 		}
 		rows[i] = strings.TrimSpace(rows[i] + " " + word)
 	}
-	if r := []rune(rows[1]); len(r) > wide {
-		rows[1] = string(r[:wide-1]) + "…"
-	}
+	rows[1] = clipName(rows[1], wide)
 	if rows[0] == "" {
 		return rows[1:]
 	}

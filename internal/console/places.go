@@ -14,6 +14,20 @@ type near struct {
 	ID   string   `json:"id"`
 	Name string   `json:"name"`
 	Path []string `json:"path"`
+
+	InRealms []int `json:"inRealms"` // positions in the realms of the surroundings
+}
+
+// surroundings are the places around one, and the realms that they lie in.
+type surroundings struct {
+	Neighbors []near     `json:"neighbors"`
+	Realms    []mapRealm `json:"realms"`
+	InRealms  []int      `json:"inRealms"` // those of the place in the middle
+}
+
+type mapRealm struct {
+	near
+	Category string `json:"category"`
 }
 
 // placeView is a place with what surrounds it.
@@ -73,9 +87,7 @@ func (s *server) showPlaces(v *visit) error {
 	if depth == "" {
 		depth = "3"
 	}
-	around, err := call[only[struct {
-		Neighbors []near `json:"neighbors"`
-	}]](v, "get-spatial-context", fields{"depth": numberOf(depth)}.with("locationId", q.Get("at")))
+	around, err := call[only[surroundings]](v, "get-spatial-context", fields{"depth": numberOf(depth)}.with("locationId", q.Get("at")))
 	if err != nil {
 		return err
 	}
@@ -85,8 +97,7 @@ func (s *server) showPlaces(v *visit) error {
 	}
 	var drawn drawing
 	if around.Item != nil {
-		drawn = drawMap(f, near{ID: here.Item.Location.ID, Name: here.Item.Location.Name}, around.Item.Neighbors,
-			m.playersByPlace())
+		drawn = drawMap(f, here.Item.Location.ID, here.Item.Location.Name, *around.Item, m.playersByPlace())
 	}
 	pictures, err := v.searchNames(fields{"type": "Image", "q": "map", "search_in": "name"})
 	if err != nil {

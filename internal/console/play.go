@@ -140,9 +140,7 @@ const nearSteps = 2
 // drawAround draws the places around a player, which a click walks to: those that are near, those that the player
 // has visited, and the ways there.
 func (v *visit) drawAround(p playing, m pinMap) (drawing, error) {
-	around, err := call[only[struct {
-		Neighbors []near `json:"neighbors"`
-	}]](v, "get-spatial-context", fields{"depth": 5, "locationId": p.Location.ID})
+	around, err := call[only[surroundings]](v, "get-spatial-context", fields{"depth": 5, "locationId": p.Location.ID})
 	if err != nil || around.Item == nil {
 		return drawing{}, err
 	}
@@ -156,10 +154,10 @@ func (v *visit) drawAround(p playing, m pinMap) (drawing, error) {
 			shown[strings.Join(n.Path[:steps], "/")] = true
 		}
 	}
-	places := slices.DeleteFunc(around.Item.Neighbors, func(n near) bool {
+	around.Item.Neighbors = slices.DeleteFunc(around.Item.Neighbors, func(n near) bool {
 		return len(n.Path) > nearSteps && !shown[strings.Join(n.Path, "/")]
 	})
-	d := drawMap(v.frame(""), near{ID: p.Location.ID, Name: p.Location.Name}, places, m.playersByPlace())
+	d := drawMap(v.frame(""), p.Location.ID, p.Location.Name, *around.Item, m.playersByPlace())
 	for i := range d.Marks {
 		if mark := &d.Marks[i]; !visited[mark.ID] {
 			mark.Class += " unvisited"

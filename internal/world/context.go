@@ -98,7 +98,7 @@ func (w *World) contextOperations() []*op.Operation {
 				"map of the surroundings", "neighbourhood within some steps", "within walking distance",
 			},
 			Doc: "Read the places that can be reached from a place by exits, to a depth of 1 to 5, each with the " +
-				"shortest path. null if there is no such place.",
+				"shortest path and the realms that it lies in. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context",
 			Meta:     ToolID("WorldContext-getSpatialContext"),
 			Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},

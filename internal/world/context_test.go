@@ -1,9 +1,12 @@
 package world_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 	"loregate/internal/world"
@@ -85,6 +88,31 @@ func TestSpatialContext(t *testing.T) {
 	s.As("user").Call("get-spatial-context", `{"depth":0}`).Is("item.depth", 1, "item.requestedDepth", 0,
 		"item.neighbors.#", 1)
 	s.As("gm").Call("get-spatial-context", `{"depth":1}`).Is("item.neighbors.#", 2, "item.neighbors.1.direction", "down")
+}
+
+// A spatial context has the realms of each place, without those that its reader does not see and those behind them.
+func TestSpatialContextHasRealms(t *testing.T) {
+	s := worldtest.New(t)
+	hidden := access.NewLabel(access.LevelGM)
+	s.Card(canon.NewCard{Name: "Shire", Type: world.TypeRealm,
+		Fields: json.RawMessage(`{"realmType":"county","scope":"LOCAL"}`)})
+	s.Card(canon.NewCard{Name: "Bridge", Type: world.TypeRealm, Label: &hidden})
+	s.Link("within", "Chapel", "Bridge", `{}`)
+	s.Link("within", "Bridge", "Shire", `{}`)
+	got := s.As("user").Call("get-spatial-context", `{}`)
+	got.Is("item.realms.#", 2, "item.realms.0.name", "Low Ward", "item.realms.0.category", "political",
+		"item.realms.1.name", "Coast", "item.realms.1.category", "weather", "item.realms.1.scope", "MACRO",
+		"item.inRealms.#", 2, "item.neighbors.0.inRealms.1", 1, "item.neighbors.1.inRealms", nil, "item.warnings.#", 0)
+	s.As("gm").Call("get-spatial-context", `{}`).Is("item.realms.#", 5, "item.realms.0.name", "Secret Order",
+		"item.inRealms.#", 3, "item.neighbors.2.name", "Chapel", "item.neighbors.2.inRealms.#", 2,
+		"item.neighbors.2.inRealms.0", 2)
+	for i := range 33 {
+		name := fmt.Sprintf("Parish %02d", i)
+		s.Card(canon.NewCard{Name: name, Type: world.TypeRealm})
+		s.Link("member_of", "Tower", name, `{}`)
+	}
+	s.As("user").Call("get-spatial-context", `{"depth":3}`).Is("item.realms.#", 32, "item.warnings.#", 1,
+		"item.neighbors.2.inRealms.#", 30)
 }
 
 func TestLayersByPlaceScopeAndTime(t *testing.T) {

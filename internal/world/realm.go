@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -81,16 +82,104 @@ func (m *AsOf) realmsOf(ctx context.Context, t Card) ([]realm, error) {
 		if r.ID == t.ID || !r.IsType(TypeRealm) {
 			continue
 		}
-		var f realmFields
-		DecodeFields(r.Fields, &f)
-		out = append(out, realm{ID: r.ID, Name: markup.Clean(r.Name), RealmType: f.RealmType, Scope: strings.ToUpper(f.Scope),
-			NarrativeTags: append([]string{}, f.NarrativeTags...), steps: steps[r.ID]})
+		one := realmFromCard(r)
+		one.steps = steps[r.ID]
+		out = append(out, one)
 	}
 	slices.SortStableFunc(out, func(a, b realm) int {
 		return cmp.Or(cmp.Compare(scopeOrder(a.Scope), scopeOrder(b.Scope)), cmp.Compare(a.steps, b.steps),
 			cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+func realmFromCard(c Card) realm {
+	var f realmFields
+	DecodeFields(c.Fields, &f)
+	return realm{ID: c.ID, Name: markup.Clean(c.Name), RealmType: f.RealmType, Scope: strings.ToUpper(f.Scope),
+		NarrativeTags: append([]string{}, f.NarrativeTags...)}
+}
+
+// Bounds of the search for the realms of many places.
+const (
+	maxMapRealms  = 32
+	maxRealmLinks = 2000 // links that are followed at each step
+)
+
+// realmsOfAll returns the realms that places are part of, directly or through other cards, small scope before large,
+// then by name, and the positions in this list of the realms of each place. cut reports that some were left out.
+func (m *AsOf) realmsOfAll(ctx context.Context, places []canon.CardID) (all []realm, byPlace map[canon.CardID][]int,
+	cut bool, err error) {
+	above, front, cut, err := m.readRealmLinks(ctx, places)
+	if err != nil {
+		return nil, nil, cut, err
+	}
+	cards, err := m.CardsByID(ctx, front)
+	for _, c := range cards {
+		if c.IsType(TypeRealm) {
+			all = append(all, realmFromCard(c))
+		}
+	}
+	slices.SortFunc(all, func(a, b realm) int {
+		return cmp.Or(cmp.Compare(scopeOrder(a.Scope), scopeOrder(b.Scope)), cmp.Compare(a.Name, b.Name),
+			bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	if len(all) > maxMapRealms {
+		all, cut = all[:maxMapRealms], true
+	}
+	at := map[canon.CardID]int{}
+	for i, r := range all {
+		at[r.ID] = i
+	}
+	byPlace = map[canon.CardID][]int{}
+	for _, p := range places {
+		for id := range reachAbove(above, p) {
+			if i, listed := at[id]; listed && id != p {
+				byPlace[p] = append(byPlace[p], i)
+			}
+		}
+		slices.Sort(byPlace[p])
+	}
+	return all, byPlace, cut, err
+}
+
+// readRealmLinks returns for each card the cards that it is part of by a link, from some cards upwards, and all cards
+// that were reached.
+func (m *AsOf) readRealmLinks(ctx context.Context, from []canon.CardID) (above map[canon.CardID][]canon.CardID,
+	reached []canon.CardID, cut bool, err error) {
+	above = map[canon.CardID][]canon.CardID{}
+	seen := map[canon.CardID]bool{}
+	for n := 0; n < realmDepth && len(from) > 0; n++ {
+		links, err := m.ReadLinks(ctx, canon.LinkQuery{Froms: from, Kinds: realmLinks}, maxRealmLinks+1)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if len(links) > maxRealmLinks {
+			links, cut = links[:maxRealmLinks], true
+		}
+		from = nil
+		for _, l := range links {
+			above[l.From] = append(above[l.From], l.To)
+			if !seen[l.To] && len(reached) < maxRealmLinks {
+				seen[l.To] = true
+				from, reached = append(from, l.To), append(reached, l.To)
+			}
+		}
+	}
+	return above, reached, cut, nil
+}
+
+// reachAbove returns the cards that a card is part of, directly or through others.
+func reachAbove(above map[canon.CardID][]canon.CardID, from canon.CardID) map[canon.CardID]bool {
+	seen := map[canon.CardID]bool{}
+	for open := slices.Clone(above[from]); len(open) > 0; {
+		id := open[len(open)-1]
+		if open = open[:len(open)-1]; !seen[id] {
+			seen[id] = true
+			open = append(open, above[id]...)
+		}
+	}
+	return seen
 }
 
 // scopeOrder returns the rank of a scope by size. An unknown scope counts as the largest.
@@ -101,12 +190,16 @@ func scopeOrder(s string) int {
 	return len(scopes)
 }
 
+func realmCategory(realmType string) string {
+	return cmp.Or(realmKinds[strings.ToLower(strings.ReplaceAll(realmType, " ", "_"))], "geographic")
+}
+
 // groupRealms groups realms by category.
 func groupRealms(all []realm) realms {
 	r := realms{[]realm{}, []realm{}, []realm{}, []realm{}}
 	for _, one := range all {
 		list := &r.Geographic
-		switch realmKinds[strings.ToLower(strings.ReplaceAll(one.RealmType, " ", "_"))] {
+		switch realmCategory(one.RealmType) {
 		case "political":
 			list = &r.Political
 		case "weather":

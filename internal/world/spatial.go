@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/world/command"
 )
 
@@ -26,6 +27,7 @@ type neighbor struct {
 	Depth     int                 `json:"depth"`
 	Direction command.Direction   `json:"direction" jsonschema:"The first step."`
 	Path      []command.Direction `json:"path" jsonschema:"All steps."`
+	InRealms  []int               `json:"inRealms,omitempty" jsonschema:"The realms that the place lies in, by position in realms, from 0."`
 }
 
 type spatialContext struct {
@@ -34,7 +36,17 @@ type spatialContext struct {
 	Depth          int          `json:"depth"`
 	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"The requested depth, if it was outside 1 to 5."`
 	Warnings       []string     `json:"warnings"`
+	InRealms       []int        `json:"inRealms,omitempty" jsonschema:"The realms that the first place lies in, by position in realms."`
+	Realms         []mapRealm   `json:"realms" jsonschema:"The realms that any of the places lies in, small scope first."`
 	Neighbors      []neighbor   `json:"neighbors"`
+}
+
+// mapRealm is a realm that contains places of a spatial context.
+type mapRealm struct {
+	namedCard
+	Category  string `json:"category" jsonschema:"geographic, political, weather or functional."`
+	RealmType string `json:"realmType,omitempty"`
+	Scope     string `json:"scope,omitempty"`
 }
 
 // Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients accept.
@@ -62,8 +74,33 @@ func spatialContextOf(ctx context.Context, m *AsOf, in spatialIn) (out Item[spat
 	if reached.Cut {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only the nearest %d places are listed", maxPlaces-1))
 	}
-	c.Neighbors, err = m.shortestPaths(ctx, t.ID, reached, depth)
-	return Item[spatialContext]{&c}, err
+	if c.Neighbors, err = m.shortestPaths(ctx, t.ID, reached, depth); err != nil {
+		return out, err
+	}
+	return Item[spatialContext]{&c}, m.addRealms(ctx, &c)
+}
+
+// addRealms adds the realms that the places lie in.
+func (m *AsOf) addRealms(ctx context.Context, c *spatialContext) error {
+	places := []canon.CardID{c.LocationID}
+	for _, n := range c.Neighbors {
+		places = append(places, n.ID)
+	}
+	all, byPlace, cut, err := m.realmsOfAll(ctx, places)
+	if err != nil {
+		return err
+	}
+	if cut {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("not all realms are listed; they are at most %d", maxMapRealms))
+	}
+	c.Realms = slicesx.Map(all, func(r realm) mapRealm {
+		return mapRealm{namedCard{r.ID, r.Name}, realmCategory(r.RealmType), r.RealmType, r.Scope}
+	})
+	c.InRealms = byPlace[c.LocationID]
+	for i := range c.Neighbors {
+		c.Neighbors[i].InRealms = byPlace[c.Neighbors[i].ID]
+	}
+	return nil
 }
 
 // shortestPaths returns the shortest path to each place that can be reached. Of several it returns

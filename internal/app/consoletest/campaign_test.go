@@ -2,6 +2,7 @@ package consoletest
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/png"
 	"net/url"
@@ -159,6 +160,41 @@ func TestTheMapIsWalked(t *testing.T) {
 	p.waits(`location.search.includes("at=")`, "a place of the map opens")
 	if wide := p.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
 		t.Error("the map makes the page wider than the screen")
+	}
+}
+
+// TestRealmsAreRegionsOfTheMap shows the realms of the places as labelled areas, and none that is hidden from a player.
+func TestRealmsAreRegionsOfTheMap(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	script := loadAxe(t)
+	const regions = `[...document.querySelectorAll("text.region")].map((e) => e.textContent).join()`
+	for _, wide := range []int64{390, 1280} {
+		p := newTab(t, s.base, wide)
+		p.signIn(s.link(access.RoleUser))
+		p.open("/places/lendwater")
+		p.wants("Realms on this map")
+		if got := p.eval(regions); !strings.Contains(got, "Low Ward") || !strings.Contains(got, "The Lent Coast") {
+			t.Errorf("the map shows the regions %s", got)
+		}
+		if got := p.eval(`document.querySelectorAll(".regions path.political[d^=M][d$=Z]").length > 1`); got != "true" {
+			t.Error("the regions of a map are not drawn")
+		}
+		p.look(fmt.Sprintf("regions-%d", wide))
+		p.dark()
+		p.checkAxeHere(script, "regions in the dark")
+		p.look(fmt.Sprintf("regions-%d-dark", wide))
+	}
+	keeper := s.visitor()
+	keeper.signIn(s.code(access.RoleAdmin))
+	if status, body, _ := keeper.send("POST", "/level/lendwater/Low%20Ward", url.Values{"level": {"gm"}}); status != 200 {
+		t.Fatalf("%d %.500s", status, body)
+	}
+	player := s.visitor()
+	player.signIn(s.code(access.RoleUser))
+	_, seen, _ := player.send("GET", "/places/lendwater", nil)
+	if strings.Contains(seen, "Low Ward") || !strings.Contains(seen, "The Lent Coast") {
+		t.Error("the map of a player shows a hidden realm, or no other")
 	}
 }
 
