@@ -20,7 +20,7 @@
 //	/campaign/{world}[/{id}]   entities and their sheets; /graph/{world}/{id} what surrounds one
 //	/timeline, /sessions, /conflicts/{world}  the rest of the campaign
 //	/places/{world}            map of the places, /map/{world}/{name} a picture with pins
-//	/live/{world}/{of}         tells a page that players walk, that proposals are made or decided, or of a run
+//	/live/{world}/{of}         tells a page that players walk, that proposals are made or decided, or how far runs are
 //	/play/world/{world}[/{id}] play as a player of the world
 //	/studio/{world}            plans and runs; /run/{world}/{id} one run, /artifact/{world}/{id} a file,
 //	                           /view/{world}/{id} the file in 3D

@@ -8,7 +8,8 @@ import (
 )
 
 // feeds are the feeds that pages follow, by their name in the address. A page asks for its parts again at each message.
-var feeds = map[string]string{"map": "follow_map", "proposals": "follow_proposals", "run": "follow_run"}
+var feeds = map[string]string{"map": "follow_map", "proposals": "follow_proposals", "run": "follow_run",
+	"runs": "follow_runs"}
 
 // followFeed sends a feed to a page, as far as the person may follow it.
 func (s *server) followFeed(v *visit) error {

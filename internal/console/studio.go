@@ -31,7 +31,15 @@ type run struct {
 	Artifacts int       `json:"artifacts"`
 	Error     string    `json:"error"`
 	UndoneBy  string    `json:"undone_by"`
+	Progress  struct {
+		Done    float64 `json:"done"`
+		Total   float64 `json:"total"`
+		Message string  `json:"message"`
+	} `json:"progress"`
 }
+
+// isUnderWay reports whether the run has not ended yet.
+func (r run) isUnderWay() bool { return r.Ended.IsZero() }
 
 // source is a card that a run was built from.
 type source struct {

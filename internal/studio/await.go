@@ -213,7 +213,7 @@ func (s *Studio) followElsewhere(ctx context.Context, g access.Grant, t ticket) 
 			if p, ok := s.readProgress(t.ID); ok && p.Step > step {
 				step = p.Step
 				// the numbers are finite, because they were read from JSON
-				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message})
+				b, _ := json.Marshal(p.progress)
 				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: b}, nil) {
 					return
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"math"
 	"strconv"
 	"sync"
 
@@ -21,7 +22,7 @@ type liveRun struct {
 
 	mu      sync.Mutex // guards the fields below
 	step    int        // number of the last progress report
-	last    json.RawMessage
+	last    progress
 	changed chan struct{}
 }
 
@@ -37,15 +38,41 @@ func (s *Studio) registerLive(ctx context.Context, run *Run,
 	live = newLiveRun(run, w, cancel)
 	s.mu.Lock()
 	s.live[run.ID] = live
+	s.signalLive()
 	s.mu.Unlock()
 	return live, with, func(end *Run) {
 		live.end = end
 		s.mu.Lock()
 		delete(s.live, run.ID)
+		s.signalLive()
 		s.mu.Unlock()
 		close(live.done)
 		cancel(nil)
 	}
+}
+
+// signalLive tells the followers of all runs that one has begun or ended here. The caller holds s.mu.
+func (s *Studio) signalLive() {
+	close(s.liveChanged)
+	s.liveChanged = make(chan struct{})
+}
+
+// progress is a report of how far a run is.
+type progress struct {
+	Done    float64 `json:"done"`
+	Total   float64 `json:"total"`
+	Message string  `json:"message"`
+}
+
+// progress returns the last report; nil before the first one.
+func (l *liveRun) progress() *progress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.step == 0 {
+		return nil
+	}
+	p := l.last
+	return &p
 }
 
 // wait waits until the run ends.
@@ -60,14 +87,13 @@ func (l *liveRun) wait(ctx context.Context) error {
 
 // reportProgress stores the latest progress for followers; slow followers miss older reports.
 func (l *liveRun) reportProgress(done, total float64, message string) {
-	b, err := json.Marshal(map[string]any{"done": done, "total": total, "message": message})
-	if err != nil {
-		return // a value is NaN or infinite
+	if p := done + total; math.IsNaN(p) || math.IsInf(p, 0) {
+		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.step++
-	l.last = b
+	l.last = progress{done, total, message}
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
@@ -81,7 +107,8 @@ func (l *liveRun) followAfter(ctx context.Context, after int) iter.Seq2[op.Messa
 			l.mu.Unlock()
 			if step > after {
 				after = step
-				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: last}, nil) {
+				b, err := json.Marshal(last)
+				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: b}, err) {
 					return
 				}
 			}

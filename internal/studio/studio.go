@@ -62,6 +62,8 @@ type Studio struct {
 	books map[access.WorldID]*book
 	slots map[string]*slot
 	live  map[uuid.UUID]*liveRun
+
+	liveChanged chan struct{} // closed, and made anew, when a run begins or ends in this process
 }
 
 // checker checks an input against a tool's schema and fills in defaults.
@@ -91,7 +93,8 @@ func Open(c Config) (*Studio, error) {
 	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, model: c.Model,
 		queue: c.Queue, ended: c.Ended,
 		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
-		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
+		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{},
+		liveChanged: make(chan struct{})}
 	s.config = configHash(c)
 	s.sweepScratch()
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -541,5 +542,48 @@ func TestFollow(t *testing.T) {
 	wait.Wait()
 	if len(seen) == 0 || seen[len(seen)-1] != "ended" {
 		t.Errorf("followed: %v", seen)
+	}
+}
+
+// The list of runs can be followed: a run is told of when it begins, and when it ends, to those who see it.
+func TestFollowAllRuns(t *testing.T) {
+	d := newDesk(t)
+	d.paper.hold, d.paper.entered = make(chan struct{}), make(chan struct{}, 1)
+	follow := func(role access.Role) func() string {
+		stream, err := d.ops.Follow(t.Context(), d.caller(role),
+			op.FeedRequest{Ask: op.Ask{Surface: studio.Surface, Transport: "rest"}, Feed: d.ops.Feeds()[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, stop := iter.Pull2(stream.Messages)
+		t.Cleanup(func() { stop(); stream.Close(nil) })
+		return func() string {
+			m, err, ok := next()
+			if err != nil || !ok || m.Event != "runs" {
+				t.Fatalf("%v %v %v", m, err, ok)
+			}
+			return string(m.Data)
+		}
+	}
+	gm, user := follow(access.RoleGM), follow(access.RoleUser)
+	if got := gm(); got != `{"runs":[],"total":0}` || user() != got {
+		t.Errorf("at first: %s", got)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() { d.do(access.RoleGM, "add_object", cube) })
+	<-d.paper.entered
+	if got := gm(); !strings.Contains(got, `"status":"running"`) {
+		t.Errorf("a run has begun: %s", got)
+	}
+	close(d.paper.hold)
+	wait.Wait()
+	for got := gm(); !strings.Contains(got, `"status":"ok"`); got = gm() {
+		if !strings.Contains(got, `"progress"`) {
+			t.Errorf("a run goes on: %s", got)
+		}
+	}
+	d.do(access.RoleGM, "add_object", strings.Replace(cube, "{", `{"target": "blender:yard", "audience": "user", `, 1))
+	if got := user(); strings.Count(got, `"run_id"`) != 1 {
+		t.Errorf("a player is told %s", got)
 	}
 }

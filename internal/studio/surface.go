@@ -23,7 +23,7 @@ func (s *Studio) Surface() op.Surface {
 		Doc:        "From lore to scenes: build places in Blender, import them into engines, and record which card each scene was built from.",
 		Operations: ops,
 		Resources:  []*op.Resource{sceneSchema()},
-		Feeds:      []*op.Feed{s.runFeed()},
+		Feeds:      []*op.Feed{s.runFeed(), s.runsFeed()},
 	}
 }
 

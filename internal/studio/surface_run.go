@@ -54,6 +54,7 @@ type runRow struct {
 	Artifacts int       `json:"artifacts"`
 	Error     string    `json:"error,omitzero"`
 	UndoneBy  string    `json:"undone_by,omitzero"`
+	Progress  *progress `json:"progress,omitzero" jsonschema:"How far a run under way is, if it has told."`
 }
 
 type runsOut struct {
@@ -273,7 +274,7 @@ func (s *Studio) liveRows(g access.Grant) []runRow {
 	for _, l := range s.live {
 		if level, _ := access.ParseLevel(l.run.Audience); l.world == g.World() && level <= g.View().Level && !l.run.dry {
 			rows = append(rows, runRow{ID: l.run.ID.String(), Tool: l.run.Tool, Status: "running", Actor: l.run.Actor,
-				Started: l.run.Started, Sources: []Source{}})
+				Started: l.run.Started, Sources: []Source{}, Progress: l.progress()})
 		}
 	}
 	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
@@ -288,8 +289,12 @@ func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
 		text := id.String()
 		if t.Act == actRun && g.View().Level >= access.LevelGM &&
 			!slices.ContainsFunc(here, func(r runRow) bool { return r.ID == text }) {
-			rows = append(rows, runRow{ID: text, Tool: t.Order.Tool, Status: s.stateOf(id), Actor: string(t.Who.Subject),
-				Started: t.Asked, Sources: []Source{}})
+			row := runRow{ID: text, Tool: t.Order.Tool, Status: "queued", Actor: string(t.Who.Subject), Started: t.Asked,
+				Sources: []Source{}}
+			if p, ok := s.readProgress(id); ok {
+				row.Status, row.Progress = "running", &p.progress
+			}
+			rows = append(rows, row)
 		}
 	}
 	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
@@ -456,6 +461,51 @@ func (s *Studio) runFeed() *op.Feed {
 			}
 			return func(yield func(op.Message, error) bool) { yield(endMessage(&run), nil) }, nil
 		}}
+}
+
+// runsFeed makes the feed that follows the list of runs.
+func (s *Studio) runsFeed() *op.Feed {
+	return &op.Feed{Name: "follow_runs", Title: "Follow all runs",
+		Doc: "The latest 20 runs that you see, as list_runs lists them: first of all, and again whenever one begins, ends or tells " +
+			"its progress.",
+		Surfaces: []string{Surface}, MinRole: access.RoleUser, Route: "GET /api/studio/runs/stream",
+		Kinds: []op.FeedKind{{Event: "runs", Doc: "runs and total, as in the answer of list_runs"}},
+		Open: func(ctx context.Context, c *op.Call, _ map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+			underWay := false
+			changed := func() <-chan struct{} { return s.runsChanged(ctx, underWay) }
+			return op.FollowValue(ctx, "runs", after, changed, func(ctx context.Context) (runsOut, error) {
+				out, err := s.listRuns(ctx, c, runsIn{Limit: followedRuns})
+				underWay = slices.ContainsFunc(out.Runs, func(r runRow) bool { return r.Ended.IsZero() })
+				return out, err
+			}), nil
+		}}
+}
+
+// followedRuns is the number of runs in a message of follow_runs.
+const followedRuns = 20
+
+// runsChanged returns a channel that is closed when the list of runs may have changed: after a commit, when a run begins
+// or ends in this process, and, while one is under way, after pollInterval.
+func (s *Studio) runsChanged(ctx context.Context, underWay bool) <-chan struct{} {
+	s.mu.Lock()
+	begun := s.liveChanged
+	s.mu.Unlock()
+	committed := s.canon.Changed()
+	out := make(chan struct{})
+	go func() { // ends with ctx, at the latest
+		defer close(out)
+		var poll <-chan time.Time
+		if underWay {
+			poll = time.After(pollInterval)
+		}
+		select {
+		case <-ctx.Done():
+		case <-committed:
+		case <-begun:
+		case <-poll:
+		}
+	}()
+	return out
 }
 
 func endMessage(r *Run) op.Message {

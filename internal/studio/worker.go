@@ -285,10 +285,8 @@ func (s *Studio) recordAnswer(ctx context.Context, g access.Grant, t ticket, a a
 // liveProgress is the progress of a run in another process. It is stored in the shared folder until
 // the run has ended.
 type liveProgress struct {
-	Step    int     `json:"step"`
-	Done    float64 `json:"done"`
-	Total   float64 `json:"total"`
-	Message string  `json:"message"`
+	Step int `json:"step"`
+	progress
 }
 
 func (s *Studio) progressFile(id uuid.UUID) string {
@@ -313,7 +311,7 @@ func (s *Studio) newProgressWriter(id uuid.UUID) (tell func(done, total float64,
 		if message == last.Message && now.Sub(at) < pollInterval {
 			return
 		}
-		last, at = liveProgress{last.Step + 1, done, total, message}, now
+		last, at = liveProgress{last.Step + 1, progress{done, total, message}}, now
 		if b, err := json.Marshal(last); err == nil && os.WriteFile(file+".part", b, 0o600) == nil {
 			_ = os.Rename(file+".part", file)
 		}

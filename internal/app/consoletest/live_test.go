@@ -204,10 +204,18 @@ func TestARunIsFollowed(t *testing.T) {
 		id, _, _ = strings.Cut(rest, `"`)
 		return found
 	})
+	list := newTab(t, s.base, 390)
+	list.signIn(s.link(access.RoleGM))
+	list.open("/studio/lendwater")
+	list.waits(`!!document.querySelector("li progress")`, "the list of runs tells that one goes on")
+	list.checkAxeHere(loadAxe(t), "a list with a run that goes on")
+	list.look("runs-390")
 	p.open("/run/lendwater/" + id)
 	p.waits(`!!document.querySelector("#progress")`, "the page tells that the run goes on")
 	p.checkAxeHere(loadAxe(t), "a run that goes on")
 	p.waits(`!document.querySelector("#progress") && document.body.innerText.includes("The Dry Anchor")`, "the run ends")
+	list.waits(`!document.querySelector("li progress") && !!document.querySelector("li .badge.ok")`,
+		"the list of runs tells of the end")
 	if answer := <-built; !strings.HasPrefix(answer, "2") {
 		t.Errorf("%.500s", answer)
 	}

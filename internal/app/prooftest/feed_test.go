@@ -79,7 +79,21 @@ func (s *story) feeds(turn int) []feed {
 			})
 			s.chat("p2", game, map[string]any{"text": said})
 		}},
+		{"runs", "/api/studio/runs/stream?world=lendwater", "event: runs", 2, func(s *story) {
+			s.tellHiddenNow(func() { s.tryScene("gm", turn) })
+			s.tryScene("user", turn)
+		}},
 		{"run", "/api/studio/runs/" + s.ids["run"] + "/stream", "event: ended", 1, func(*story) {}},
+	}
+}
+
+// tryScene makes a run of the studio, which fails because no program is there.
+func (s *story) tryScene(audience string, seed int) {
+	s.t.Helper()
+	_, err := s.tryDo(keeper, "generate_scene", map[string]any{"card": "Harbour", "audience": audience, "seed": seed,
+		"target": "blender"})
+	if err == nil {
+		s.t.Fatal("the studio built a scene without a program")
 	}
 }
 

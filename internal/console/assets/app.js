@@ -167,6 +167,19 @@ if (live) {
   for (const kind of ["players", "proposals"]) {
     events.addEventListener(kind, () => { if (!first) refresh(); first = false; });
   }
+  let states; // of the runs that are listed
+  events.addEventListener("runs", (event) => {
+    const { runs } = JSON.parse(event.data);
+    const now = JSON.stringify(runs.map((run) => [run.run_id, run.status]));
+    if (states !== undefined && states !== now) refresh();
+    states = now;
+    for (const { run_id: id, progress } of runs) {
+      const row = progress && document.getElementById("run-" + id);
+      if (!row) continue;
+      if (progress.total > 0) { row.firstElementChild.max = progress.total; row.firstElementChild.value = progress.done; }
+      row.lastElementChild.textContent = progress.message;
+    }
+  });
   events.addEventListener("progress", (event) => {
     const { done, total, message } = JSON.parse(event.data);
     const bar = document.getElementById("progress");
