@@ -36,7 +36,7 @@ type tab struct {
 // newTab starts Chromium; see apptest.Chromium for a machine without it.
 func newTab(t *testing.T, base string, width int64, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
-	p := &tab{t: t, ctx: apptest.Browse(t, 2*time.Minute, more...), base: base}
+	p := &tab{t: t, ctx: apptest.Browse(t, 4*time.Minute, more...), base: base}
 	ctx := p.ctx
 	p.do(chromedp.EmulateViewport(width, 900))
 	go p.watchRequests()
@@ -225,10 +225,13 @@ func (p *tab) signIn(link string) {
 }
 
 // dark shows pages as with a dark system.
-func (p *tab) dark() {
+func (p *tab) dark() { p.scheme("dark") }
+
+// scheme shows pages as with a system that is light or dark.
+func (p *tab) scheme(name string) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 	p.must(err)
 }
 

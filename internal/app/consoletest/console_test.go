@@ -148,54 +148,6 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 	p.wants("front doorstep")
 }
 
-func TestAProposalIsDecidedFromItsPage(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	advisory, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "helper", Subject: "helper",
-		MaxRole: access.RoleGM, Advisory: true},
-		[]string{app.SampleWorld})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{"One bell, cracked.", "Two bells, cracked."} {
-		status, answer := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", advisory,
-			`{"content": "<p>`+text+`</p>"}`)
-		if status != http.StatusAccepted && status != http.StatusOK {
-			t.Fatalf("%d %s", status, answer)
-		}
-	}
-	p := newTab(t, s.base, 1280)
-	p.signIn(s.link(access.RoleGM))
-	p.click("Proposals")
-	p.wants("Rent Stone")
-	p.look("proposals")
-	p.eval(`[...document.querySelectorAll(".rows a")].at(-1).click()`)
-	p.wants("One bell, cracked.")
-	p.wants("invariant")
-	p.shoot("proposal")
-	p.click("What players will see")
-	p.wants("One bell, cracked.")
-	p.click("All of it")
-	p.click("Judge it again as it was then")
-	p.wants("the verdict is identical")
-	p.checkAxeHere(loadAxe(t), "proposal")
-	p.click("Approve exactly this")
-	p.wants("accepted")
-	if strings.Contains(p.text(), "0001") {
-		t.Errorf("the time of the decision is missing:\n%s", p.text())
-	}
-	p.open("/w/lendwater/Rent%20Stone")
-	p.wants("One bell, cracked.")
-	p.click("Proposals")
-	if strings.Contains(p.text(), "Rent Stone") {
-		p.eval(`document.querySelector(".rows a").click()`)
-		p.wants("Two bells")
-		p.fill("#note", "One is enough.")
-		p.click("Reject")
-		p.wants("One is enough.")
-	}
-}
-
 // TestStoredTextDoesNothing opens a card whose text tries to run scripts, to make requests by htmx, and
 // to load from elsewhere.
 func TestStoredTextDoesNothing(t *testing.T) {

@@ -10,83 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"loregate/internal/access"
 	"loregate/internal/app"
 )
-
-// vaultFiles are the notes of a small vault, by path.
-var vaultFiles = map[string]string{
-	"Kelp House.md":          "The house of weed. [[The Cellar]] and [[Old Feud]].\n",
-	"GM Notes/The Cellar.md": "Under the house.\n",
-	"Secrets/Old Feud.md":    "They hate each other.\n",
-}
-
-// newVault writes a small vault to a folder.
-func newVault(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "kelp")
-	for name, text := range vaultFiles {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// TestAFolderIsImported chooses a folder, reads what would change, opens a suspicion, and imports it.
-func TestAFolderIsImported(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	script := loadAxe(t)
-	for _, width := range []int64{390, 1920} {
-		p := newTab(t, s.base, width)
-		if width > 1000 {
-			p.dark()
-		}
-		p.signIn(s.link(access.RoleGM))
-		p.checkAxe(script, "/import/lendwater")
-		p.look("import-" + p.eval("innerWidth"))
-		p.do(chromedp.SetUploadFiles(chromedp.CSS("#folder"), []string{newVault(t)}))
-		p.waits(`document.querySelector("#folder").files.length === 3`, "the browser lists the folder")
-		p.click("Check")
-		p.wants("What would change")
-		p.wants("3 files")
-		p.checkAxe(script, p.eval("location.pathname"))
-		p.look("import-check-" + p.eval("innerWidth"))
-		if width > 1000 {
-			continue
-		}
-		for _, name := range []string{"Kelp House", "The Cellar"} {
-			v := s.visitor()
-			v.signIn(s.keys[access.RoleAdmin])
-			if status, _, _ := v.send("GET", "/w/lendwater/"+strings.ReplaceAll(name, " ", "%20"), nil); status != 404 {
-				t.Errorf("a check makes %s", name)
-			}
-		}
-		p.eval(`for (const f of document.querySelectorAll("fieldset"))
-			f.querySelector(f.innerText.includes("GM Notes") ? "[value=confirm]" : "[value=open]").click()`)
-		p.click("Check again with these choices")
-		p.waits(`document.querySelectorAll("fieldset").length === 0`, "nothing is left to decide")
-		p.click("Import exactly this")
-		p.wants("Imported")
-		p.checkAxe(script, p.eval("location.pathname"))
-		p.look("import-done")
-		p.click("To the cards")
-		for name, seen := range map[string]int{"Kelp%20House": 200, "The%20Cellar": 404, "Old%20Feud": 200} {
-			player := s.visitor()
-			player.signIn(s.keys[access.RoleUser])
-			if status, _, _ := player.send("GET", "/w/lendwater/"+name, nil); status != seen {
-				t.Errorf("%s is %d for a player, want %d", name, status, seen)
-			}
-		}
-	}
-}
 
 // TestFilesAreSentWithoutScripts sends a form with files, and downloads the world.
 func TestFilesAreSentWithoutScripts(t *testing.T) {

@@ -61,32 +61,6 @@ func TestOthersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestAProposalShowsInAnOpenQueue proposes while the queue is open, as an agent would.
-func TestAProposalShowsInAnOpenQueue(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	advisory, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "helper", Subject: "helper",
-		MaxRole: access.RoleGM, Advisory: true}, []string{app.SampleWorld})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newTab(t, s.base, 390)
-	p.signIn(s.link(access.RoleGM))
-	p.open("/proposals/lendwater")
-	p.wants("Nothing waits for a decision.")
-	p.waits(`performance.getEntriesByType("navigation")[0].loadEventEnd > 0`, "the page has loaded")
-	began := time.Now()
-	if status, answer := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", advisory,
-		`{"content": "<p>One bell, cracked.</p>"}`); status != http.StatusAccepted && status != http.StatusOK {
-		t.Fatalf("%d %s", status, answer)
-	}
-	p.wants("Rent Stone")
-	t.Logf("shown after %s", time.Since(began))
-	if took := time.Since(began); took > 2*time.Second { // a second, on a machine that does nothing else
-		t.Errorf("shown after %s", took)
-	}
-}
-
 // TestProposalsAreDecidedTogether approves two proposals as the page shows them in full, and asks for a third again.
 func TestProposalsAreDecidedTogether(t *testing.T) {
 	t.Parallel()

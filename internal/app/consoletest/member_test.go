@@ -5,75 +5,19 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
 	"loregate/internal/app/apptest"
 )
 
 // invite makes an invitation on the page and returns its link.
-func (p *tab) invite(role, people string) string {
+func (p *tab) invite(world, role, people string) string {
 	p.t.Helper()
-	p.open("/members/lendwater")
+	p.open("/members/" + world)
 	p.eval(`document.querySelector("#invite-role").value = "` + role + `"`)
 	p.fill("#uses", people)
 	p.click("Make a link")
 	return p.eval(`document.querySelector("#secret-text").value`)
-}
-
-// TestAPlayerIsInvitedByLink invites two people. One accepts on a phone, gets another role, and is
-// taken out of the world.
-func TestAPlayerIsInvitedByLink(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	admin := newTab(t, s.base, 1280)
-	admin.signIn(s.link(access.RoleAdmin))
-	admin.click("Members")
-	admin.wants("Days open")
-	link := admin.invite("user", "2")
-	admin.look("invited")
-
-	phone := newTab(t, s.base, 390)
-	phone.do(chromedp.Navigate(link))
-	phone.wants("You are invited as player")
-	if hash := phone.eval("location.hash"); hash != "" {
-		t.Errorf("the code stays in the address: %s", hash)
-	}
-	phone.look("join")
-	phone.fill("#name", "Ada Finch")
-	phone.click("Join")
-	phone.wants("Lendwater")
-	phone.open("/w/lendwater/Rent%20Quay")
-	phone.wants("front doorstep")
-	if strings.Contains(phone.text(), "Members") {
-		t.Error("a player is shown the page of members")
-	}
-
-	admin.open("/members/lendwater")
-	admin.wants("ada-finch-")
-	admin.wants("1 of 2 used")
-	admin.look("members")
-	const row = `[...document.querySelectorAll(".people li")].find((li) => li.innerText.startsWith("ada-"))`
-	admin.submit(row+`.querySelector(".choice")`, `f.elements.role.value = "gm"`)
-	<-time.After(time.Second) // the promised time
-	phone.open("/w/lendwater")
-	phone.wants("Members")
-	admin.submit(row+`.querySelectorAll("form")[1]`, "")
-	again := admin.eval(`document.querySelector("#secret-text").value`)
-	late := newTab(t, s.base, 390)
-	late.signIn(again)
-	late.wants("Lendwater")
-
-	admin.open("/members/lendwater")
-	admin.submit(row+`.querySelectorAll("form")[2]`, "")
-	<-time.After(time.Second) // the promised time
-	for _, p := range []*tab{phone, late} {
-		p.allow("404 for ")
-		p.open("/w/lendwater/Rent%20Quay")
-		p.wants("There is no card of this name")
-	}
 }
 
 // submit submits a form, after a change to it, and waits for the page that answers.

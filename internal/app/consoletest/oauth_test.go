@@ -44,59 +44,6 @@ func newCallback(t *testing.T) *callback {
 	return c
 }
 
-// TestARealClientSignsIn connects the client of the Go SDK by the address alone. A person consents in
-// Chromium, approves the client's proposal, and ends its access; the next call is refused within a second.
-func TestARealClientSignsIn(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	pages := identity.PagesURL(s.base)
-	person := newTab(t, pages, 390)
-	person.allow("a request to another origin: " + s.base + "/authorize")
-	person.allow("a request to another origin: http://127.0.0.1")
-	person.allow("404 for http://127.0.0.1")
-	person.signIn(strings.Replace(s.link(access.RoleGM), s.base, pages, 1))
-	back := newCallback(t)
-	session, err := s.connect(back, registerQuill(back), func(address string) {
-		person.do(chromedp.Navigate(address))
-		person.wants("Let Quill in?")
-		person.wants("this computer")
-		person.look("consent")
-		person.eval(`document.querySelector("#consent-role").value = "gm"`)
-		person.submit(`document.querySelector("form")`, `f.querySelector("[value=allow]").click(); return`)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
-		Arguments: map[string]any{"name": "Rent Quay"}})
-	if err != nil || read.IsError {
-		t.Fatalf("%v %v", read, err)
-	}
-	wrote, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "update_card", Arguments: map[string]any{
-		"name": "Rent Stone", "patch": map[string]any{"mode": "append", "content": "<p>Written by Quill.</p>"}}})
-	if err != nil || wrote.IsError {
-		t.Fatalf("%+v %v", wrote, err)
-	}
-	person.open("/proposals/lendwater")
-	person.wants("quill-")
-	person.eval(`document.querySelector(".rows a").click()`)
-	person.wants("Written by Quill.")
-	person.click("Approve exactly this")
-	person.wants("accepted")
-	person.open("/account")
-	person.wants("Quill")
-	person.look("grants")
-	person.submit(`document.querySelector('[aria-label="End the access of Quill"]').form`, "")
-	ended := time.Now()
-	if _, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
-		Arguments: map[string]any{"name": "Rent Quay"}}); err == nil || !strings.Contains(err.Error(), "has to ask again") {
-		t.Errorf("after its access has ended, the client's call gives: %v", err)
-	}
-	if took := time.Since(ended); took > time.Second {
-		t.Errorf("the next call was refused after %s", took)
-	}
-}
-
 // registerQuill lets a client register.
 func registerQuill(back *callback) func(*auth.AuthorizationCodeHandlerConfig) {
 	return func(c *auth.AuthorizationCodeHandlerConfig) {
@@ -505,23 +452,6 @@ func TestRegistrationsAreLimited(t *testing.T) {
 	code := g.allow()
 	if status, answer := g.tokens("code", code.Get("code")); status != 200 {
 		t.Errorf("a client that registered before gets no tokens: %d %v", status, answer)
-	}
-}
-
-// TestConsentIsAccessible checks the page on which a person lets a client in.
-func TestConsentIsAccessible(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	script, g := loadAxe(t), s.newSigner(access.RoleUser)
-	for _, width := range []int64{390, 1920} {
-		p := newTab(t, s.base, width)
-		if width > 1000 {
-			p.dark()
-		}
-		p.signIn(s.link(access.RoleUser))
-		p.checkAxe(script, "/authorize?"+g.request().Encode())
-		p.wants("Quill")
-		p.look("authorize-" + p.eval("innerWidth"))
 	}
 }
 
