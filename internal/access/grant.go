@@ -1,5 +1,7 @@
 package access
 
+import "github.com/google/uuid"
+
 // Effect is the effect of an operation on the canon.
 type Effect string
 
@@ -25,6 +27,7 @@ const (
 	ClassWrite    Class = "writes"
 	ClassAuth     Class = "auth"
 	ClassCommand  Class = "commands" // commands of players; they do not count as ClassWrite
+	ClassPlayers  Class = "players"  // calls for players, of one caller together; each player has the other limits for itself
 	ClassFree     Class = ""         // not limited: health and key material
 )
 
@@ -39,7 +42,8 @@ type Request struct {
 	People    bool   // only a person's credential is admitted, and none that may only propose
 	Audience  string // audience of credentials that may call it, apart from those for the whole API; "" means none
 	World     WorldID
-	Target    string // name of the target, for the access record; never content
+	Target    string    // name of the target, for the access record; never content
+	Player    uuid.UUID // whom the call is for; zero for nobody
 
 	Correlation    string // id of the call in logs and commits
 	IdempotencyKey string // "" if the caller sent none

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/fault"
 )
 
@@ -96,10 +98,13 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 // checkAdmission checks the limits first, so that refused calls count against them too, and then
 // the rights of the caller.
 func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
-	if wait, ok := g.takeLimits(c, r); !ok {
-		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", r.Class, fault.RetrySeconds(wait))
+	if class, wait, ok := g.takeLimits(c, r); !ok {
+		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", class, fault.RetrySeconds(wait))
+		if class == ClassPlayers {
+			e = fault.New(fault.RateLimited, "too many calls for players; wait %d s and repeat the call", fault.RetrySeconds(wait))
+		}
 		e.RetryAfter = wait
-		return e.With("limit", string(r.Class))
+		return e.With("limit", string(class))
 	}
 	switch {
 	case c.Audience != "" && c.Audience != r.Audience:
@@ -129,20 +134,32 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 }
 
 // takeLimits takes a token of the call's class and, if the call changes the canon, one of
-// ClassWrite. Commands of players do not count as writes.
-func (g *Guard) takeLimits(c Caller, r Request) (time.Duration, bool) {
+// ClassWrite. Commands of players do not count as writes. If there is no token, it returns the limit
+// that was reached and the time to wait.
+//
+// A call for a player counts for that player, so that one key can play for many. It counts for the key
+// in ClassPlayers too, which bounds a key that names more and more players.
+func (g *Guard) takeLimits(c Caller, r Request) (Class, time.Duration, bool) {
 	if g.limiter == nil || c.Unlimited || r.Class == ClassFree {
-		return 0, true
+		return r.Class, 0, true
 	}
 	if counted := r.Part && r.Class == ClassCall; !counted {
-		if wait, ok := g.limiter.Take(c.Account(), c.RateClass, r.Class); !ok {
-			return wait, false
+		account := c.Account()
+		if r.Player != uuid.Nil && c.Player == uuid.Nil {
+			if wait, ok := g.limiter.Take(account, c.RateClass, ClassPlayers); !ok {
+				return ClassPlayers, wait, false
+			}
+			account += "/player:" + r.Player.String()
+		}
+		if wait, ok := g.limiter.Take(account, c.RateClass, r.Class); !ok {
+			return r.Class, wait, false
 		}
 	}
 	if (r.Effect == Write || r.Effect == Destroy) && r.Class != ClassWrite && r.Class != ClassCommand {
-		return g.limiter.Take(c.Account(), c.RateClass, ClassWrite)
+		wait, ok := g.limiter.Take(c.Account(), c.RateClass, ClassWrite)
+		return r.Class, wait, ok
 	}
-	return 0, true
+	return r.Class, 0, true
 }
 
 // Done closes the admission and records the outcome of the call. bytes is the size of the reply.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/fault"
 )
@@ -210,6 +212,37 @@ func TestLimitClassesOfACall(t *testing.T) {
 	if a, b := (access.Caller{Key: "k1", Subject: "anna"}).Account(),
 		(access.Caller{Subject: "anna"}).Account(); a != "k1" || b != "subject:anna" {
 		t.Errorf("accounts %q and %q", a, b)
+	}
+}
+
+// A call for a player counts for the player, and for the caller among the calls for players.
+func TestLimitsOfACallForAPlayer(t *testing.T) {
+	player := uuid.MustParse("0190a8e0-0000-7000-8000-000000000000")
+	for name, row := range map[string]struct {
+		caller  access.Caller
+		refuses access.Class
+		asked   []string
+		refused string
+	}{
+		"for a player": {anna(), "", []string{"k1 players", "k1/player:" + player.String() + " commands"}, ""},
+		"too many for the player": {anna(), access.ClassCommand,
+			[]string{"k1 players", "k1/player:" + player.String() + " commands"}, "too many commands;"},
+		"too many for players":  {anna(), access.ClassPlayers, []string{"k1 players"}, "too many calls for players;"},
+		"a token of the player": {access.Caller{Key: "k2", Player: player}, "", []string{"k2 commands"}, ""},
+	} {
+		m := &meter{refuses: []access.Class{row.refuses}}
+		_, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), row.caller,
+			access.Request{Class: access.ClassCommand, Effect: access.Write, Player: player})
+		var asked []string
+		for _, one := range m.asked {
+			asked = append(asked, one.account+" "+string(one.class))
+		}
+		if !slices.Equal(asked, row.asked) {
+			t.Errorf("%s: counted as %q, want %q", name, asked, row.asked)
+		}
+		if (err != nil) != (row.refused != "") || err != nil && !strings.Contains(err.Error(), row.refused) {
+			t.Errorf("%s: %v, want %q", name, err, row.refused)
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ func DefaultProfiles() map[string]Profile {
 			ClassWrite:    {PerMinute: 20},
 			ClassAuth:     {PerMinute: 10},
 			ClassCommand:  {PerMinute: 120, PerSecond: 10},
+			ClassPlayers:  {PerMinute: 6000, PerSecond: 100}, // 200 players who act every five seconds, and what their narrator reads
 		},
 		ProfileSample: {
 			ClassCall: {PerMinute: 600, PerSecond: 10},
@@ -60,6 +61,7 @@ func DefaultProfiles() map[string]Profile {
 			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},
 			ClassPage: {PerMinute: -1}, ClassTools: {PerMinute: -1},
 			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1}, ClassCommand: {PerMinute: -1},
+			ClassPlayers: {PerMinute: -1},
 		},
 	}
 }

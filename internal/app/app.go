@@ -281,7 +281,7 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 		l.Codes = append(l.Codes, k.Code())
 	}
 	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassPage,
-		access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
+		access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand, access.ClassPlayers} {
 		l.Limits = append(l.Limits, string(c))
 	}
 	for _, s := range surfaces {

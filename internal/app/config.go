@@ -87,7 +87,8 @@ type Limits struct {
 	ListPages   int `yaml:"list_pages" default:"600" doc:"Further pages of any list per minute."`
 	ToolLists   int `yaml:"tool_lists" default:"300" doc:"First pages of the list of tools per minute. They have their own limit, so that other lists cannot use it up."`
 	Writes      int `yaml:"writes" default:"20" doc:"Writes per minute."`
-	Commands    int `yaml:"commands" default:"120" doc:"Commands of players per minute. Each player's actions have further limits."`
+	Commands    int `yaml:"commands" default:"120" doc:"Commands per minute of each player, and in games and encounters of each key. Each player's actions have further limits."`
+	Players     int `yaml:"players" default:"6000" doc:"Commands and reads per minute of all players together for whom one key plays, and a sixtieth of it within one second. A call that names a player by id has the player's limits, not the key's."`
 	Auth        int `yaml:"auth" default:"10" doc:"Token requests per minute for each key and each grant of a client, and wrong keys and tokens per minute for each address."`
 	Connections int `yaml:"connections" default:"4096" doc:"Open connections of all callers together; further ones are answered with 503. 0: the default. -1: no limit."`
 	PerAddress  int `yaml:"connections_per_address" doc:"Open connections from one address (for IPv6 its /64), and concurrent requests and streams from it. Behind a proxy, the address is the one that the proxy names. Default: an eighth of limits.connections, at least 16. -1: no limit."`
@@ -253,6 +254,7 @@ func (l Limits) defaultProfile() access.Profile {
 		access.ClassWrite:    {PerMinute: l.Writes},
 		access.ClassAuth:     {PerMinute: l.Auth},
 		access.ClassCommand:  {PerMinute: l.Commands, PerSecond: 10},
+		access.ClassPlayers:  {PerMinute: l.Players, PerSecond: max(l.Players/60, 0)},
 	}
 }
 

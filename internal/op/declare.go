@@ -48,6 +48,7 @@ type Spec struct {
 	RESTBody  RESTBody      // whether REST answers with a file
 	Audience  string        // "play": also accepts the tokens of players and seats; "" accepts API keys only
 	Target    string        // input field that names the target of the call; "" for none
+	Player    string        // input field that names a player, by whose limits a call by id is bounded; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for other effects
 	// Cacheable: the answer depends only on the input, the caller and the world's canon, not on the

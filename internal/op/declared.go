@@ -32,6 +32,9 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	if o.Target != "" && !o.declaresField(o.Target) {
 		bad("Target %s is not an input field", o.Target)
 	}
+	if o.Player != "" && !o.declaresField(o.Player) {
+		bad("Player %s is not an input field", o.Player)
+	}
 	if order := o.Out.PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
 		bad("Unwrap %s must be the first field of the output", o.Unwrap)
 	}

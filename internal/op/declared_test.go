@@ -45,6 +45,7 @@ func TestWrongDeclarations(t *testing.T) {
 		{"no text", one(func(s *op.Spec) { s.Doc = "" }), "Title and Doc must be set"},
 		{"no effect", one(func(s *op.Spec) { s.Effect = "" }), "Effect is needed"},
 		{"other surface", one(func(s *op.Spec) { s.Surfaces = []string{"world"} }), "must contain archive"},
+		{"player", one(func(s *op.Spec) { s.Player = "card" }), "Player card is not an input field"},
 		{"target", one(func(s *op.Spec) { s.Target = "card" }), "Target card is not an input field"},
 		{"route", one(func(s *op.Spec) { s.Route = "FETCH /x" }), "must have the form METHOD /api/"},
 		{"variable", one(func(s *op.Spec) { s.Route = "GET /api/{card}" }), "{card} is not an input field"},

@@ -24,6 +24,7 @@ type input struct {
 	worldArg bool // the world came as an argument
 	key      string
 	target   string
+	player   uuid.UUID
 	dry      bool
 }
 
@@ -146,7 +147,7 @@ func (in *input) setWorldArg(v node, field string, f *faults) {
 	}
 }
 
-// setGuardFields records the input fields that the Guard needs: dry_run and the target.
+// setGuardFields records the input fields that the Guard needs: dry_run, the target and the player.
 func (o *Operation) setGuardFields(n *node, in *input) {
 	if v := n.member("dry_run"); v != nil && o.declaresField("dry_run") {
 		in.dry = in.dry || v.kind == 't'
@@ -155,6 +156,9 @@ func (o *Operation) setGuardFields(n *node, in *input) {
 		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In.Properties[o.Target], v.text) {
 			in.target = markup.Shorten(v.text, 255)
 		}
+	}
+	if v := n.member(o.Player); o.Player != "" && v != nil && v.kind == '"' {
+		in.player, _ = uuid.Parse(v.text) // a codename is nobody's id
 	}
 }
 

@@ -51,7 +51,8 @@ func (w *World) contextOperations() []*op.Operation {
 			},
 			Doc: "Read a player's place, the people and things there, its inventory, its clock and its recent events, " +
 				"before you narrate to that player. null if there is no such player.",
-			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
+			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Player: "playerId",
+			Route:    "GET /api/world/player-context",
 			Meta:     ToolID("WorldContext-getPlayerContext"),
 			Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, playerContextOf),
@@ -66,7 +67,8 @@ func (w *World) contextOperations() []*op.Operation {
 			Doc: "Read, within a budget of tokens, the texts for a narration to a player or about a place: the place, time and " +
 				"mood, who and what is here with its attitude, ways out, the player's things, recent events, memories between " +
 				"a character and the player, linked lore, and what must not be claimed. null if a named card does not exist.",
-			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/narration-context",
+			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Player: "playerId",
+			Route: "GET /api/world/narration-context",
 			Examples: []op.Example{{Title: "Where players begin", Input: `{}`},
 				{Title: "A short context of a place", Input: `{"locationId": "loc-rent-quay", "maxTokens": 300}`}},
 		}, narrationContextOf),

@@ -37,8 +37,11 @@ type evening struct {
 	memory   int             // most megabytes of a process; guarded by mu
 }
 
-// TestCrashOfPlayers has players act, each at a steady pace, while the server is killed and stopped in turn. A player who
-// gets no answer repeats the turn with its key. Each turn is applied once, and none fails. CRASH_PLAYERS and CRASH_PLAY set
+// playLimits are the limits of play of a server whose operator set none.
+var playLimits = []string{"LOREGATE_LIMITS_COMMANDS=120", "LOREGATE_LIMITS_PLAYERS=6000"}
+
+// TestCrashOfPlayers has players act, each at a steady pace, while the server is killed and stopped in turn. One key plays
+// for half of them, and the others have tokens of their own. A turn without an answer is repeated with its idempotency key. Each turn is applied once, and none fails. CRASH_PLAYERS and CRASH_PLAY set
 // the number of players and how long they play.
 func TestCrashOfPlayers(t *testing.T) {
 	players, pace := countFromEnv("CRASH_PLAYERS", 10), 500*time.Millisecond
@@ -54,7 +57,7 @@ func TestCrashOfPlayers(t *testing.T) {
 			e.key = k.Secret
 		}
 	}
-	e.server = startServer(t, e.at, e.key)
+	e.server = startServer(t, e.at, e.key, playLimits...)
 	ids, tokens := make([]string, players), make([]string, players)
 	for n := range ids {
 		a := e.callUntilAnswered(rand.New(rand.NewPCG(1, uint64(n))), e.key, "create_player", fmt.Sprint("player-", n),
@@ -66,7 +69,9 @@ func TestCrashOfPlayers(t *testing.T) {
 		if json.Unmarshal([]byte(a.body), &made) != nil || made.Player.ID == "" {
 			t.Fatalf("a player is not made: %s", a.body)
 		}
-		ids[n], tokens[n] = made.Player.ID, made.Token
+		if ids[n], tokens[n] = made.Player.ID, made.Token; n%2 == 0 {
+			tokens[n] = e.key
+		}
 	}
 	e.took = nil
 	turns := int(span / pace)
@@ -149,7 +154,7 @@ func (e *evening) restartServer(ended <-chan struct{}, every time.Duration) (n i
 			_ = e.server.cmd.Process.Signal(syscall.SIGTERM)
 			<-e.server.dead
 		}
-		s := startServer(e.t, e.at, e.key)
+		s := startServer(e.t, e.at, e.key, playLimits...)
 		e.mu.Lock()
 		e.server = s
 		e.mu.Unlock()

@@ -130,11 +130,12 @@ type server struct {
 	dead   chan struct{}
 }
 
-// startServer starts the server and waits until it listens.
-func startServer(t testing.TB, at, key string) *server {
+// startServer starts the server, with more in its environment, and waits until it listens.
+func startServer(t testing.TB, at, key string, env ...string) *server {
 	t.Helper()
 	s := &server{cmd: command(t, at, "serve"), key: key,
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
+	s.cmd.Env = append(s.cmd.Env, env...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func (h *Host) playOperations() []*op.Operation {
 			Name: "get_player", Title: "Read a player",
 			Doc:      "Read a player's place, clock and inventory. A token to play with reads only its own player.",
 			Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay,
-			Route: "GET /api/players/{id}", Target: "id",
+			Route: "GET /api/players/{id}", Target: "id", Player: "id",
 			Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, h.getPlayer),
 		op.Define(op.Spec{
@@ -116,7 +116,7 @@ func (h *Host) playOperations() []*op.Operation {
 				"A player moves at most 30 times and looks at most 60 times a minute.",
 			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
 			Audience: audiencePlay,
-			Route:    "POST /api/players/{id}/commands", Target: "id",
+			Route:    "POST /api/players/{id}/commands", Target: "id", Player: "id",
 			Examples: []op.Example{{Title: "Two acts",
 				Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
 		}, h.sendCommand),
