@@ -42,6 +42,7 @@ failover!50 kills and pauses and 20 cuts of the primary, 20 kills of etcd: 20,00
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
 players!200 players act every five seconds for ten minutes while the server is killed and stopped: each turn is applied once, none fails!./internal/app/crashtest!^TestCrashOfPlayers$!CRASH_PLAYERS=200 CRASH_PLAY=10m
 agents!three processes run the agents and are killed in turn: each due run is made by one!./internal/app/crashtest!^TestCrashOfAgents$!
+bad-model!1,000 turns with a model that lies, stalls, floods, injects and breaks JSON are those without a model, none waits beyond patience!./internal/app/modeltest!^TestTurnsWithABadModel$!
 leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200

@@ -37,8 +37,8 @@ type evening struct {
 	memory   int             // most megabytes of a process; guarded by mu
 }
 
-// playLimits are the limits of play of a server whose operator set none.
-var playLimits = []string{"LOREGATE_LIMITS_COMMANDS=120", "LOREGATE_LIMITS_PLAYERS=6000"}
+// playSettings are the limits of play and of memory of a server whose operator set none.
+var playSettings = []string{"LOREGATE_LIMITS_COMMANDS=120", "LOREGATE_LIMITS_PLAYERS=6000", "GOMEMLIMIT="}
 
 // TestCrashOfPlayers has players act, each at a steady pace, while the server is killed and stopped in turn. One key plays
 // for half of them, and the others have tokens of their own. A turn without an answer is repeated with its idempotency key. Each turn is applied once, and none fails. CRASH_PLAYERS and CRASH_PLAY set
@@ -57,7 +57,7 @@ func TestCrashOfPlayers(t *testing.T) {
 			e.key = k.Secret
 		}
 	}
-	e.server = startServer(t, e.at, e.key, playLimits...)
+	e.server = startServer(t, e.at, e.key, playSettings...)
 	ids, tokens := make([]string, players), make([]string, players)
 	for n := range ids {
 		a := e.callUntilAnswered(rand.New(rand.NewPCG(1, uint64(n))), e.key, "create_player", fmt.Sprint("player-", n),
@@ -154,7 +154,7 @@ func (e *evening) restartServer(ended <-chan struct{}, every time.Duration) (n i
 			_ = e.server.cmd.Process.Signal(syscall.SIGTERM)
 			<-e.server.dead
 		}
-		s := startServer(e.t, e.at, e.key, playLimits...)
+		s := startServer(e.t, e.at, e.key, playSettings...)
 		e.mu.Lock()
 		e.server = s
 		e.mu.Unlock()
