@@ -30,6 +30,7 @@ func TestACardIsReadInFull(t *testing.T) {
 		s.As("gm").Call("get_card", `{"name": "Oda Tarn"}`).Want("level", "user").Want("child_count", 2)
 		s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("name", "Oda Tarn")
 		s.As("user").Call("get_card", `{"name": "~`+s.idOf("Oda Tarn")+`"}`).Want("name", "Oda Tarn")
+		s.As("user").Call("get_card", `{"name": "`+s.idOf("Oda Tarn")+`"}`).Want("name", "Oda Tarn")
 		s.As("user").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children",
 			"Oda Tarn+diary").Lacks("Wet again", "plan")
 		s.As("gm").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children",
@@ -54,11 +55,13 @@ func TestHiddenCardsAreAbsent(t *testing.T) {
 				s.t.Errorf("%s tells a hidden card from an absent one:\n%s\n%s", call.name, hidden, absent)
 			}
 		}
-		byID := s.As("user").WantNotFound("get_card", `{"name": "~`+s.idOf("The Vault")+`"}`)
-		noID := s.As("user").WantNotFound("get_card", `{"name": "~01900000-0000-7000-8000-000000000000"}`)
-		if strings.ReplaceAll(byID, s.idOf("The Vault"), "I") != strings.ReplaceAll(noID,
-			"01900000-0000-7000-8000-000000000000", "I") {
-			s.t.Errorf("an id tells:\n%s\n%s", byID, noID)
+		for _, mark := range []string{"~", ""} {
+			byID := s.As("user").WantNotFound("get_card", `{"name": "`+mark+s.idOf("The Vault")+`"}`)
+			noID := s.As("user").WantNotFound("get_card", `{"name": "`+mark+`01900000-0000-7000-8000-000000000000"}`)
+			if strings.ReplaceAll(byID, s.idOf("The Vault"), "I") != strings.ReplaceAll(noID,
+				"01900000-0000-7000-8000-000000000000", "I") {
+				s.t.Errorf("an id tells:\n%s\n%s", byID, noID)
+			}
 		}
 		s.As("user").WantNotFound("run_query", `{"query_name": "The Vault"}`)
 		s.As("user").WantNotFound("fetch", `{"id": "`+s.idOf("The Vault")+`"}`)

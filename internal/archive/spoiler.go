@@ -26,7 +26,8 @@ func spoilerWork(d *deps) []*op.Operation {
 				"could players read something that they should not", "have I given anything away",
 				"check for leaks", "does any public page give a secret away", "hunt for leaks",
 				"check that nothing hidden is told in the open", "forbidden words in public pages",
-				"did we spill a secret",
+				"did we spill a secret", "does anything that players read use a word of this list",
+				"look for the words of a list in all public pages and note the places",
 			},
 			Title: "Scan for spoilers",
 			Doc: "Find out whether cards that players (or players' AIs) can read contain secret terms. Searches the text, fields and names of these cards. Takes the terms from one card and writes the findings, " +

@@ -45,7 +45,7 @@ func TestMarkdownIsConvertedForTheType(t *testing.T) {
 	s.As("user").reads("Script", "ok")
 	s.Do("user", "update_card", `{"name": "Of Markdown", "markdown_content": "*new*"}`)
 	s.As("user").reads("Of Markdown", "*new*")
-	s.Do("user", "update_card", `{"name": "Of Markdown", "type": "RichText", "markdown_content": "*newer*"}`)
+	s.Do("user", "update_card", `{"name": "`+s.idOf("Of Markdown")+`", "type": "RichText", "markdown_content": "*newer*"}`)
 	s.As("user").reads("Of Markdown", "<p><em>newer</em></p>")
 }
 

@@ -56,10 +56,11 @@ func knowledgeOps(d *deps) []*op.Operation {
 
 type knowledgeIn struct {
 	inCampaign
+	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"The player whose knowledge it is; default that of any player."`
 	EntityID    ref            `json:"entity_id,omitzero" jsonschema:"Id of the entity; without it, all known entities are listed."`
-	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"One player; default the knowledge of any player."`
 	AsOfSession *int           `json:"as_of_session,omitzero" min:"0" max:"100000" jsonschema:"Number of a session; default now."`
-	page
+	Limit       int            `json:"limit,omitzero" default:"100" min:"1" max:"100" jsonschema:"Maximum number of entities to list."`
+	Offset      int            `json:"offset,omitzero" default:"0" min:"0" max:"1000000" jsonschema:"Entities to skip: next_offset of the page before."`
 }
 
 // knownEntity is an entity as far as the players know it.
@@ -91,7 +92,7 @@ func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in know
 		out.Of = string(in.Subject)
 	}
 	if in.EntityID == "" {
-		return out, k.listKnown(ctx, in.page, &out)
+		return out, k.listKnown(ctx, page{in.Limit, in.Offset}, &out)
 	}
 	c, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {

@@ -115,7 +115,11 @@ func (p *Plan) Has(name string) (Card, bool, error) {
 		}
 	}
 	if !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, ":") {
-		return p.findByKey(markup.KeyOf(name))
+		c, ok, err := p.findByKey(markup.KeyOf(name))
+		if err != nil || ok || uuid.Validate(name) != nil {
+			return c, ok, err
+		}
+		return p.Has("~" + name)
 	}
 	c, ok, err := p.findByName(p.ctx, name)
 	if err != nil || !ok || p.gone[c.ID] {

@@ -101,7 +101,7 @@ func (s Settings) gmParts() []string {
 	return slicesx.Map(s.GMParts, markup.PartKey)
 }
 
-// Find resolves a name argument: "~ID", ":codename", a name or an alias. A name finds the visible
+// Find resolves a name argument: "~ID", ":codename", a name, an id or an alias. A name finds the visible
 // card with the lowest label, an alias the only visible card that has it. The error is fault.NotFound,
 // with similar visible names.
 func (s *Snapshot) Find(ctx context.Context, name string) (Card, error) {
@@ -137,7 +137,11 @@ func (s *Snapshot) findByName(ctx context.Context, name string) (Card, bool, err
 	case strings.HasPrefix(name, ":"):
 		return First(s.r.FindCards(ctx, s.visibility, CardQuery{Codename: strings.TrimSpace(name[1:])}))
 	}
-	return s.ByKey(ctx, markup.KeyOf(name))
+	card, ok, err := s.ByKey(ctx, markup.KeyOf(name))
+	if err != nil || ok || uuid.Validate(name) != nil {
+		return card, ok, err
+	}
+	return s.ByID(ctx, CardID(uuid.MustParse(name)))
 }
 
 // ByID finds a living card by its id.

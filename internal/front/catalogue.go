@@ -2,7 +2,9 @@ package front
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -73,6 +75,59 @@ const (
 	minMeaning = 0.6
 )
 
+// rankParts ranks operations by a text and by each of its sentences, which may ask for the same in other words or
+// say why: an operation has the score of the text and that of the sentence that it fits best. A question must have
+// words that an operation knows; unknown reports whether one has not, so that it is about the world and not about
+// its tools.
+func (k *catalogue) rankParts(all []*op.Operation, text string) (found []hit, unknown bool) {
+	known := func(part string) []hit {
+		hits := k.rank(all, part)
+		if isQuestion(part) {
+			hits = slicesx.Filter(hits, func(h hit) bool { return h.known >= minKnown })
+			unknown = unknown || len(hits) == 0
+		}
+		return hits
+	}
+	found = known(text)
+	sentences := slices.Collect(meaning.Sentences(text))
+	if len(sentences) < 2 {
+		return found, unknown
+	}
+	best := map[*op.Operation]hit{}
+	for _, s := range sentences {
+		for _, h := range known(s) {
+			if h.score > best[h.o].score {
+				best[h.o] = h
+			}
+		}
+	}
+	for i, h := range found {
+		found[i].score += best[h.o].score
+		delete(best, h.o)
+	}
+	found = slices.AppendSeq(found, maps.Values(best))
+	sortHits(found)
+	return found, unknown
+}
+
+func sortHits(hits []hit) {
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.o.Name, b.o.Name))
+	})
+}
+
+// someName finds names inside a sentence.
+var someName = regexp.MustCompile(`([^.!?\s]\s+)\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*`)
+
+// withoutNames returns a text with "somebody" in the place of names, which tell nothing about the operation: as a
+// word, Wren is a bird. A title, of which every word has a capital, has no names.
+func withoutNames(text string) string {
+	if !slices.ContainsFunc(strings.Fields(text), func(w string) bool { return unicode.IsLower([]rune(w)[0]) }) {
+		return text
+	}
+	return someName.ReplaceAllString(text, "${1}somebody")
+}
+
 // rank returns the operations that fit a text, best first: by words, each of which counts the more,
 // the fewer operations have it, and by the phrases that are nearest in words and meaning. The name of
 // an operation finds it first.
@@ -85,6 +140,7 @@ func (k *catalogue) rank(all []*op.Operation, text string) []hit {
 		}
 		mean += float64(len(entries[i].words)) / float64(len(all))
 	}
+	text = withoutNames(text)
 	rarity := func(stem string) float64 { return math.Log(1 + float64(len(all))/float64(max(in[stem], 1))) }
 	q := newQuery(text, rarity)
 	hits := make([]hit, len(all))
@@ -116,7 +172,7 @@ func (k *catalogue) rank(all []*op.Operation, text string) []hit {
 		}
 	}
 	hits = slicesx.Filter(hits, func(h hit) bool { return h.known >= minShare || h.close >= minMeaning })
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	sortHits(hits)
 	return hits
 }
 

@@ -38,6 +38,32 @@ func TestOperationsAreFoundByWaysToAsk(t *testing.T) {
 	}
 }
 
+// Each sentence of a text may be the one that an operation fits.
+func TestOperationsAreFoundByOneSentence(t *testing.T) {
+	t.Parallel()
+	all := []*op.Operation{
+		{Spec: op.Spec{Name: "word_count", Title: "Count words", Doc: "Count the words of a page.", Effect: access.Read},
+			In: &jsonschema.Schema{}},
+		{Spec: op.Spec{Name: "leak_check", Title: "Check for leaks", Doc: "Check whether a secret is public.",
+			Effect: access.Write}, In: &jsonschema.Schema{}},
+	}
+	k := new(catalogue)
+	if hits, unknown := k.rankParts(all, "The page has so many words on a page. Is a secret public?"); unknown || len(hits) != 2 {
+		t.Errorf("two sentences find %v", hits)
+	}
+	if _, unknown := k.rankParts(all, "Check for leaks. Who sold seven geese?"); !unknown {
+		t.Error("a question with none of the operations' words is known")
+	}
+	for text, want := range map[string]string{
+		"Let Oda Tarn go to the inn.": "Let somebody go to the inn.", "Tell Mira's mother.": "Tell somebody's mother.",
+		"Hide the page.": "Hide the page.", "Rename Tag": "Rename Tag", "Is it done? Show it.": "Is it done? Show it.",
+	} {
+		if got := withoutNames(text); got != want {
+			t.Errorf("%q without names is %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestQuestsAreReadFromTheWordsOfPeople(t *testing.T) {
 	t.Parallel()
 	got := questSpec(args{"title": "A bell", "text": "It is gone.", "where": "Quay", "reward": "a coin",

@@ -64,9 +64,10 @@ func (f *Front) findOp() *op.Operation {
 
 func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err error) {
 	caller := c.Grant.Caller()
-	found := f.words.rank(slices.Concat(f.reachable(caller), f.listed(caller)), in.Words)
-	if isQuestion(in.Words) {
-		found = slicesx.Filter(found, func(h hit) bool { return h.known >= minKnown })
+	listed := f.listed(caller)
+	found, unknown := f.words.rankParts(slices.Concat(f.reachable(caller), listed), in.Words)
+	if unknown && len(found) > 0 {
+		found = preferAnswers(found, listed)
 	}
 	found = found[:min(len(found), in.Limit)]
 	out.Operations = []operationFound{}
@@ -90,6 +91,20 @@ func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err
 			"ask_canon; else ask in other words. The sets are\n" + strings.Join(sets, "\n")
 	}
 	return out, nil
+}
+
+// answerTools are the tools that answer questions about the world.
+var answerTools = []string{"search", "ask_canon"}
+
+// preferAnswers puts the tools that answer questions about the world before all others.
+func preferAnswers(found []hit, listed []*op.Operation) []hit {
+	var first []hit
+	for _, o := range listed {
+		if slices.Contains(answerTools, o.Name) {
+			first = append(first, hit{o: o})
+		}
+	}
+	return append(first, slicesx.Filter(found, func(h hit) bool { return !slices.Contains(answerTools, h.o.Name) })...)
 }
 
 // reachable returns the operations that the caller may reach through the set.

@@ -125,6 +125,11 @@ func TestFindOperationLeavesQuestionsAboutTheWorld(t *testing.T) {
 	if got := fmt.Sprint(s.ask(c, "find_operation", `{"words": "Who changed a card?"}`)); !strings.Contains(got, "get_card_history") {
 		t.Errorf("a question about the wiki finds %s", got)
 	}
+	mixed := s.ask(c, "find_operation", `{"words": "Who sold the miller seven grey geese? Tell me the name of the page."}`)
+	first := mixed["operations"].([]any)[0].(map[string]any)
+	if first["operation"] != "search" && first["operation"] != "ask_canon" {
+		t.Errorf("a question about the world before another sentence finds %v first", first)
+	}
 }
 
 func TestDoorsOpenWhatTheCallerMayUse(t *testing.T) {

@@ -74,7 +74,8 @@ func (s *Service) exceptionReason(c *candidate) string {
 	case c.sources.level > max(access.LevelUser, c.finding.Label.Level):
 		return "waits for a person: its context contained more than its readers may see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
-		return "waits for a person: its author sees more than its readers, and it cites no context"
+		return "waits for a person: its author sees more than its readers, and it cites no context; " +
+			"a text that cites the contextRef of an answer without hidden parts need not wait"
 	case agent && bare && !c.unproven && s.policyOf(c.kind) == Auto && !c.rec.Diverted:
 		return "waits for a person: it cites no context; a text that cites the contextRef of a context tool's answer need not wait"
 	}
