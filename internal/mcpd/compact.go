@@ -26,7 +26,7 @@ func compactText(output []byte) []byte {
 	root.kids = slices.DeleteFunc(root.kids, func(k value) bool { return k.name == "truncated" || k.name == "next" })
 	var b strings.Builder
 	switch {
-	case root.isEmpty():
+	case root.isEmpty(), root.isEmptyList():
 		return []byte("nothing")
 	case root.kind == '{' && len(root.kids) == 1 && root.kids[0].isScalar():
 		b.WriteString(root.kids[0].text)
@@ -45,6 +45,7 @@ type value struct {
 	kind jsontext.Kind
 	text string // of a scalar
 	kids []value
+	bare bool // had an empty list
 }
 
 func (v value) isScalar() bool { return v.kind != '{' && v.kind != '[' }
@@ -52,6 +53,9 @@ func (v value) isScalar() bool { return v.kind != '{' && v.kind != '[' }
 func (v value) isEmpty() bool {
 	return v.kind == 'n' || v.isScalar() && v.text == "" || !v.isScalar() && len(v.kids) == 0
 }
+
+// isEmptyList reports whether an object is a list without entries and their number.
+func (v value) isEmptyList() bool { return v.bare && len(v.kids) == 1 && v.kids[0].text == "0" }
 
 // isFlat reports whether an object has nothing but scalars of one line.
 func (v value) isFlat() bool {
@@ -95,6 +99,7 @@ func readValue(d *jsontext.Decoder) (v value, err error) {
 		if kid.name = name; !kid.isEmpty() {
 			v.kids = append(v.kids, kid)
 		}
+		v.bare = v.bare || kid.kind == '[' && len(kid.kids) == 0
 	}
 	_, err = d.ReadToken()
 	return v, err

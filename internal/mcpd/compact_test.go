@@ -14,6 +14,9 @@ func TestCompactText(t *testing.T) {
 		{`{"a":null,"b":"","c":[],"d":{}}`, "nothing"},
 		{`null`, "nothing"},
 		{`[]`, "nothing"},
+		{`{"rows":[],"total":0}`, "nothing"},
+		{`{"rows":["a"],"total":0}`, "rows: a\ntotal: 0"},
+		{`{"total":0}`, "0"},
 		{`{"note":"Only this."}`, "Only this."},
 		{`{"name":"Quay","n":3,"yes":true,"no":false,"gone":null}`, "name: Quay\nn: 3\nyes: true\nno: false"},
 		{`{"at":"2026-03-06T18:30:00.123Z","x":0.123456,"y":12.0,"z":1e3}`, "at: 2026-03-06T18:30:00Z\nx: 0.123\ny: " +

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -135,6 +136,13 @@ func texts(raw json.RawMessage) string {
 	}
 	return b.String()
 }
+
+// frames match the marks that Codex and Gemini CLI put around an answer.
+var frames = regexp.MustCompile(`^Wall time: .*\nOutput:\s*|</?untrusted_context>\n?`)
+
+// withoutFrame returns the server's part of an answer as a client shows it. A model reads an empty answer as one in its
+// frame, too.
+func withoutFrame(shown string) string { return frames.ReplaceAllString(shown, "") }
 
 func mustJSON(v any) string {
 	b, err := json.Marshal(v)
@@ -271,7 +279,7 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 			if response.Output == "" {
 				response.Output = string(part.FunctionResponse.Response)
 			}
-			t.results = append(t.results, response.Output)
+			t.results = append(t.results, withoutFrame(response.Output))
 		}
 	}
 	s := m.next(t)
@@ -323,7 +331,7 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 	for _, item := range input {
 		switch item.Type {
 		case "function_call_output":
-			t.results = append(t.results, texts(item.Output))
+			t.results = append(t.results, withoutFrame(texts(item.Output)))
 		case searchType + "_output":
 			t.searches++
 			in.Tools = append(in.Tools, item.Tools...)
