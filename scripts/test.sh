@@ -17,7 +17,7 @@ fi
 (cd packaging && "$go" vet . && "$go" test .)
 # Vet has looked already, and nobody debugs these programs: that is a minute of linking.
 # Many tests wait for a program that they started: one package more than there are cores fills the gaps.
-quick=(-vet=off -ldflags=-w -p "$(($(nproc) + 1))")
+quick=(-vet=off -ldflags=-w -p "$(($(getconf _NPROCESSORS_ONLN) + 1))")
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not
 # watched: watching it makes every test of the embedded store take six times as long.
 watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false)
