@@ -213,7 +213,11 @@ func withParticle(said, rest []word) (*usage, []word) {
 		}
 		for _, h := range e.phrases[rest[i].fold] {
 			if len(h.words) == 2 && !h.usage.lead {
-				return h.usage, slices.Delete(slices.Clone(rest), i, i+1)
+				from := i
+				if from > 1 && rest[from-1].fold == "back" {
+					from-- // pick it back up
+				}
+				return h.usage, slices.Delete(slices.Clone(rest), from, i+1)
 			}
 		}
 	}
@@ -378,8 +382,9 @@ func verbOf(u *usage, rest []word) Verb {
 	way := alone
 	if len(rest) > 0 {
 		way = withObject
-		if rest[0].is(prepositionClass) {
-			way = beforePreposition
+		if rest[0].is(prepositionClass) || len(rest) > 1 && rest[0].oneOf("next", "close") && rest[1].fold == "to" ||
+			len(rest) > 2 && rest[0].is(particleClass) && rest[1].is(prepositionClass) {
+			way = beforePreposition // up beside the stranger
 		}
 		for i, w := range rest[1:] {
 			if way == withObject && i+2 < len(rest) {
@@ -511,7 +516,7 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 // cutSpeech divides "smith that the bandit is here" and "jailer to open the cell" into the name
 // and the words.
 func cutSpeech(words []word, tells bool) (name []word, told string) {
-	if len(words) > 1 && words[0].is(whClass) {
+	if len(words) > 1 && (words[0].is(whClass) || words[0].oneOf("if", "whether")) {
 		return nil, joinWords(words)
 	}
 	for i := 1; i < len(words); i++ {
@@ -532,6 +537,9 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 		i.Direction = d
 		p.add(i, at)
 		return
+	}
+	if len(rest) > 1 && rest[0].toward() != "" && !isCompass(rest[0].toward()) && rest[1].is(prepositionClass) {
+		rest = rest[1:] // look down at the can
 	}
 	rest = cutQuestion(rest)
 	var more []string // other things to look at

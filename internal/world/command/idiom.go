@@ -126,20 +126,25 @@ func (m *idiomMatch) walk(n *idiomNode, at int, object, target []word) {
 		m.walk(c, at+1, object, target)
 	}
 	for _, set := range n.sets {
-		if !idiomSets()[set][m.words[at].fold] {
+		if fold := m.words[at].fold; !idiomSets()[set][fold] && (set != "being" || !isBeing(fold)) {
 			continue
 		}
 		thing, other := object, target
 		switch named := m.words[at : at+1]; {
 		case set == "weapon" && other == nil:
 			other = named
-		case set != "weapon" && set != "blow" && set != "scene" && set != "bag" && set != "gear" && thing == nil:
+		case set != "weapon" && set != "blow" && set != "scene" && set != "bag" && set != "gear" && set != "ride" && thing == nil:
 			thing = named
 		}
 		m.walk(n.next["@"+set], at+1, thing, other)
 	}
 	if c := n.next["*"]; c != nil {
-		m.walkGap(at, func(end int) (*idiomNode, []word, []word) { return c, m.words[at:end], target })
+		m.walkGap(at, func(end int) (*idiomNode, []word, []word) {
+			if object != nil && target == nil {
+				return c, object, m.words[at:end] // pull the bowl out of the cabinet
+			}
+			return c, m.words[at:end], target
+		})
 	}
 	if c := n.next["+"]; c != nil {
 		m.walkGap(at, func(end int) (*idiomNode, []word, []word) { return c, object, m.words[at:end] })
@@ -194,6 +199,10 @@ func (p *parser) parseIdiom(words []word, h head, at Span) bool {
 	if act == Move {
 		p.parseMove(nil, slices.Concat(m.object, rest), i, at)
 		return true
+	}
+	if act == Rest && len(object) > 0 && object[len(object)-1].isPeriod() {
+		i.Modifiers = append(i.Modifiers, "for "+joinAll(object))
+		object = nil
 	}
 	i.DirectObject = p.resolveNoun(object)
 	if name := p.resolveNoun(m.target); name != "" {

@@ -93,6 +93,9 @@ func (r *leadReader) leadWords(w word) int {
 	rest := r.words[r.at+1:]
 	u, n := findUsage(r.words[r.at:])
 	if u != nil && (n > 1 || u.lead) {
+		if last := r.words[r.at+n-1]; last.is(sayingClass) && r.at+n < len(r.words) && r.words[r.at+n].kind == quoted {
+			return min(n-1, 1) // I say "hello"
+		}
 		r.head.remark = r.head.remark || u.aside
 		if u.lead {
 			return n
@@ -208,13 +211,20 @@ func (r *leadReader) readVerb(w word) bool {
 		return false // what I want is …
 	}
 	if rest := words[n:]; u.noun && n == 1 && !u.core && f == baseForm {
-		if len(rest) > 0 && !startsArgument(rest) && r.at == 0 && (u.name || len(rest) > 1 && rest[1].known.class == 0) ||
+		if len(rest) > 0 && !startsArgument(rest) && !joinsThings(rest) && r.at == 0 && (u.name || len(rest) > 1 && rest[1].known.class == 0) ||
 			len(rest) == 0 && !slices.Contains([]Verb{Move, Rest, Flee, Look}, u.acts[alone]) {
 			return false
 		}
 	}
 	r.head.usage, r.head.at, r.head.end, r.head.ok, r.head.form = u, r.at, r.at+n, true, f
 	return true
+}
+
+// joinsThings reports whether words are a thing and another one that it is brought to, without an article: red plug into
+// receiver. Only a verb stands in front of them.
+func joinsThings(words []word) bool {
+	at := slices.IndexFunc(words, func(w word) bool { return w.is(prepositionClass | articleClass) })
+	return at > 0 && at+1 < len(words) && words[at].oneOf("into", "onto")
 }
 
 // findPhrase is findUsage for an inflected first word, whose base form is e.
@@ -309,7 +319,7 @@ func (r *leadReader) restart() bool {
 			len(rest) > 0; r.at == 0 && !be &&
 			(named || i <= 2 && r.words[0].is(articleClass) && startsArgument(rest)) {
 			e, f := readVerbForm(w.fold, w.known)
-			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && (!named || !e.verb.noun) {
+			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && (!named || !e.verb.noun || startsArgument(rest)) {
 				r.at, r.subject = i, true
 				return true
 			}

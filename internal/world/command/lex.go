@@ -54,7 +54,7 @@ func lex(text string) []word {
 		r := l.next()
 		switch {
 		case isWordRune(r):
-			l.skipWord()
+			l.skipWord(r)
 			raw := from[:len(from)-len(l.rest)]
 			fold := foldWord(raw)
 			if len(raw) == 1 {
@@ -135,18 +135,18 @@ func (l *lexer) next() rune {
 	return r
 }
 
-// skipWord reads to the end of a word. An apostrophe or hyphen inside it belongs to it: fisher's,
-// half-bridge.
-func (l *lexer) skipWord() {
+// skipWord reads to the end of a word after its first character. An apostrophe or hyphen inside it belongs to it, and
+// so does the point of a number: fisher's, half-bridge, 1.2.
+func (l *lexer) skipWord(last rune) {
 	for {
 		r, n := utf8.DecodeRuneInString(l.rest)
-		if r == '\'' || r == '’' || r == '-' {
-			r, _ = utf8.DecodeRuneInString(l.rest[n:])
-		}
-		if n == 0 || !isWordRune(r) {
+		next, _ := utf8.DecodeRuneInString(l.rest[n:])
+		isPart := isWordRune(r) || (r == '\'' || r == '’' || r == '-') && isWordRune(next) ||
+			r == '.' && unicode.IsDigit(last) && unicode.IsDigit(next)
+		if n == 0 || !isPart {
 			return
 		}
-		l.rest, l.at = l.rest[n:], l.at+1
+		l.rest, l.at, last = l.rest[n:], l.at+1, r
 	}
 }
 

@@ -1,7 +1,10 @@
 package command
 
 import (
+	"slices"
 	"strings"
+
+	"loregate/internal/meaning"
 )
 
 // chunk is a part of a clause after a preposition. by is "" for the first part.
@@ -75,6 +78,9 @@ func (p *parser) resolveNoun(words []word) string {
 	if len(words) == 0 {
 		return ""
 	}
+	if len(words) == 2 && words[0].oneOf("it", "them") && words[1].fold == "back" {
+		words = words[:1] // put it back down
+	}
 	if len(words) == 1 && words[0].is(pronounClass) || words[0].fold == "her" && len(words) == 1 {
 		if words[0].fold == "there" {
 			return ""
@@ -124,24 +130,15 @@ func isTime(g chunk) bool {
 	if len(g.words) == 0 || g.by == "until" || g.by == "till" || g.by == "during" {
 		return true
 	}
-	switch last := g.words[len(g.words)-1].fold; last {
-	case "me",
-		"us",
-		"while",
-		"hour",
-		"hours",
-		"minutes",
-		"minute",
-		"moment",
-		"once",
-		"care",
-		"hurry",
-		"way",
-		"caution",
-		"speed":
-		return g.by == "for" || g.by == "with" || g.by == "in" || g.by == "on" || g.by == "at" || g.by == "by"
-	}
-	return false
+	last := g.words[len(g.words)-1]
+	return (last.oneOf("me", "us", "once", "care", "hurry", "way", "caution", "speed") || last.isPeriod()) &&
+		slices.Contains([]string{"for", "with", "in", "on", "at", "by"}, g.by)
+}
+
+// isPeriod reports whether a word measures time: while, hours, night.
+func (w word) isPeriod() bool {
+	noun := meaning.Lemma(w.fold, meaning.Noun)
+	return w.oneOf("while", "moment", "bit") || isKind(noun, "time unit", "time period", "clock time") && !isKind(noun, "object")
 }
 
 // trimArticles removes the articles in front of a name.

@@ -131,8 +131,14 @@ func TestParseFrames(t *testing.T) {
 		{"go through my pockets", "inventory"}, {"scan the horizon", "look"},
 		{"take the lamp and put my feet up", "take lamp | rest"}, {"do not run the bandit through", "?verb"},
 		{"take the bus to the harbour", "move harbour"}, {"roll for initiative", "?verb"}, {"after the thief", "move thief"},
+		{"lift the lid off the pot", "take lid @pot"}, {"wait for an hour", "rest ~for an hour"}, {"wait for the ferry", "rest ferry"},
+		// particles and prepositions
+		{"rinse the bowl, pick it back up", "use bowl | take bowl"}, {"look down at the mat", "look mat"},
+		{"Vera steps out from the shadows", "move >out shadows"}, {"screw hook into wall", "use hook @wall"},
+		{"take the cup and slice of bread", "take cup | take slice of bread"}, {"pour 1.5 cups of milk", "use 1.5 cups of milk"},
+		{"I say \"hello\"", "talk ~hello"}, {"ask whether the widow is well", "talk ~whether the widow is well"},
 		// kinds of things
-		{"burn the letter", "use letter"}, {"burn the goblin", "attack goblin"}, {"scratch his face", "attack face"},
+		{"burn the letter", "use letter"}, {"burn the goblin", "attack goblin"}, {"burn the cobra", "attack cobra"}, {"scratch his face", "attack face"},
 		{"squeeze through the gap", "move gap"}, {"hit the button", "use button"}, {"hit the guard", "attack guard"},
 		{"leave the lantern", "drop lantern"}, {"leave the town", "move >out town"},
 		{"slip the doorman a coin", "give coin @doorman"}, {"throw the doorman out", "drop doorman"},

@@ -44,12 +44,19 @@ func isLiving(rest []word) bool {
 	}
 	sets := idiomSets()
 	switch head := headOf(object); {
-	case sets["being"][head.fold], strings.HasSuffix(head.fold, "s") && sets["being"][strings.TrimSuffix(head.fold, "s")]:
+	case isBeing(head.fold):
 		return true
 	case sets["body"][head.fold]:
 		return len(object) > 1 && !object[0].oneOf("my", "our", "the", "a")
 	}
 	return false
+}
+
+// isBeing reports whether a noun names a person or an animal, and hardly ever anything else.
+func isBeing(noun string) bool {
+	being := idiomSets()["being"]
+	return being[noun] || strings.HasSuffix(noun, "s") && being[strings.TrimSuffix(noun, "s")] ||
+		isKind(noun, "person", "animal") && !isKind(noun, "artifact", "substance", "food", "plant", "location", "abstraction")
 }
 
 // isWare reports whether the arguments of a verb are a thing that people carry.

@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"loregate/internal/meaning"
 )
 
 // parseSentence parses a sentence: a question, words to somebody, or a chain of clauses.
@@ -248,12 +250,12 @@ func (p *parser) addAddress(words []word, at int) {
 // isAddressee reports whether words name somebody, even if they may be verbs.
 func isAddressee(words []word) bool {
 	last := words[len(words)-1]
-	if len(words) > 2 || last.is(pronounClass) || last.oneOf("duck", "fly", "bat", "bug", "her", "hunter") ||
+	if len(words) > 2 || last.is(pronounClass) || len(words) == 2 && last.is(titleClass) || last.oneOf("duck", "fly", "bat", "bug", "her", "hunter") ||
 		len(words) == 2 && words[0].known.verb != nil {
 		return false
 	}
 	sets := idiomSets()
-	return sets["being"][last.fold] || len(words) == 1 && (sets["name"][last.fold] || last.isName())
+	return sets["being"][last.fold] || len(words) == 1 && (isBeing(last.fold) || sets["name"][last.fold] || last.isName())
 }
 
 // isName reports whether a word is unknown and begins with a capital, as names do.
@@ -390,8 +392,9 @@ func startsWithVerb(words []word, sure bool) bool {
 		e, f := readVerbForm(words[0].fold, words[0].known)
 		return e != nil && f == ingForm && e.verb != nil && len(words) > 1
 	}
-	if n == len(words) && u.acts[alone] == "" {
-		return false
+	if n == len(words) && u.acts[alone] == "" || n == 1 && len(words) > 1 && words[1].fold == "of" &&
+		meaning.Lemma(words[0].fold, meaning.Noun) != "" {
+		return false // and a slice of the apple
 	}
 	if !u.noun || n > 1 || sure && n == len(words) {
 		return u.isAct() || u.control
