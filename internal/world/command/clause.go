@@ -10,6 +10,10 @@ import (
 // parseClause parses one clause: first its verb, then its arguments.
 func (p *parser) parseClause(words []word, h head, j joint) {
 	at := Span{words[0].start, words[len(words)-1].end}
+	if j.soft && j.words > 0 && isAbsolute(words) {
+		p.addRemark(words)
+		return
+	}
 	h.at, h.end, h.unclear = min(h.at, len(words)), min(h.end, len(words)), min(h.unclear, len(words)-1)
 	if p.trade = ""; h.at < len(words) {
 		p.trade = tradeVerbs[words[h.at].fold]
@@ -136,7 +140,7 @@ func tells(words []word) bool {
 			return true
 		}
 	}
-	return words[0].raw == "(" || idiomSets()["meta"][words[len(words)-1].fold]
+	return idiomSets()["meta"][words[len(words)-1].fold]
 }
 
 // repeatAct does the last act with another thing: take the lamp, then the rope.
@@ -652,6 +656,9 @@ func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 		one.Modifiers = slices.Clone(i.Modifiers)
 		one.DirectObject = p.resolveNoun(o)
 		if first {
+			if p.lastNamed == "" {
+				p.lastNamed = one.DirectObject // the pot with a slice in it
+			}
 			i.Targets = p.resolveNouns(targets)
 			first = false
 		}

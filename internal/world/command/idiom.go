@@ -170,6 +170,18 @@ func (m *idiomMatch) walkGap(at int, take func(end int) (*idiomNode, []word, []w
 	}
 }
 
+// isFurniture reports whether a thing, or the last thing named if it is a pronoun, is an artifact and no being.
+func (p *parser) isFurniture(object []word) bool {
+	if len(object) == 0 {
+		return false
+	}
+	noun := headOf(object).fold
+	if noun == "it" && p.lastNamed != "" {
+		noun = headOf(lex(p.lastNamed)).fold
+	}
+	return !isBeing(noun) && isKind(noun, "artifact")
+}
+
 // parseIdiom parses a clause that begins with an idiom. It reports whether it does.
 func (p *parser) parseIdiom(words []word, h head, at Span) bool {
 	var m idiomMatch
@@ -186,6 +198,9 @@ func (p *parser) parseIdiom(words []word, h head, at Span) bool {
 		return false
 	}
 	act, object := m.act, m.object
+	if act == Attack && words[from-1].oneOf("put", "stick", "stuck") && len(m.target) > 0 && p.isFurniture(object) {
+		return false // put the knife in the drawer
+	}
 	if act == nothing {
 		p.addRemark(words)
 		return true

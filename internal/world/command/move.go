@@ -80,7 +80,7 @@ func impliedDirection(head string, said []word, r route) Direction {
 		return "in"
 	case second == "out" || head == "leave" || head == "exit":
 		return "out"
-	case second == "up" || second == "down":
+	case (second == "up" || second == "down") && head != "back":
 		return Direction(second)
 	case head == "climb" && len(r.name) == 0 || head == "ascend":
 		return "up"
@@ -150,7 +150,7 @@ func readRoute(words []word) route {
 			r.addDirection(w.toward())
 			kept = append(kept, word{kind: plainWord, fold: "to", raw: "to", known: lexicon()["to"]})
 		case w.fold == "into":
-			if len(r.toward) == 0 {
+			if len(r.toward) == 0 && !isWet(rest) {
 				r.addDirection("in")
 			}
 			kept = append(kept, w)
@@ -162,6 +162,15 @@ func readRoute(words []word) route {
 	}
 	r.readNames(kept, words)
 	return r
+}
+
+// isWet reports whether words begin with a name that has no inside to go to: the water, the fire.
+func isWet(words []word) bool {
+	n := 0
+	for n < len(words) && words[n].kind == plainWord && !words[n].is(prepositionClass|jointClass) {
+		n++
+	}
+	return n > 0 && isKind(words[n-1].fold, "liquid", "body of water", "combustion") && !isKind(words[n-1].fold, "structure")
 }
 
 // readNames reads the names among the words that are no directions.

@@ -116,7 +116,11 @@ func Parse(text string) Parsed {
 		out: Parsed{RawText: text, Intents: make([]Intent, 0, 2), Ambiguities: []Ambiguity{}, ParseVersion: Version},
 		at:  -1,
 	}
-	p.run(lex(text))
+	if words := lex(text); isAside(text, words) {
+		p.out.told = true
+	} else {
+		p.run(words)
+	}
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
 		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
 	}
@@ -156,6 +160,11 @@ type parser struct {
 
 // run parses the words of a command, sentence by sentence.
 func (p *parser) run(words []word) {
+	if len(words) > 1 {
+		if v := expandVerb(words[0]); v != "" {
+			words[0].fold, words[0].known = v, lexicon()[v]
+		}
+	}
 	for len(words) > 0 && !p.overflow {
 		n := 0
 		for n < len(words) && words[n].kind != stop {
@@ -164,6 +173,11 @@ func (p *parser) run(words []word) {
 		sentence := trimJoints(words[:n])
 		asked := n < len(words) && words[n].raw == "?"
 		words = words[min(n+1, len(words)):]
+		if n := len(sentence); n > 0 && n < 3 && len(words) > 0 && isAddressee(sentence) &&
+			(idiomSets()["being"][sentence[n-1].fold] || sentence[n-1].isName()) {
+			words = slices.Concat(sentence, []word{{kind: comma, raw: ",", fold: ",", known: unknown}}, words)
+			continue // smith! mend the sword
+		}
 		if len(sentence) > 0 {
 			p.parseSentence(sentence, asked)
 		}

@@ -100,7 +100,17 @@ func TestParseFrames(t *testing.T) {
 		{"be a good fellow and open the door", "use door"}, {"I kneel and examine the footprints", "examine footprints"},
 		{"without a sound I go north", "move >north"}, {"once more I try to open the door", "use door"},
 		{"restart the game", "?verb"},
+		{"I wonder if you could open the gate", "use gate"}, {"any chance you might open the gate?", "use gate"},
+		{"do me the kindness of opening the gate", "use gate"}, {"I take the opportunity to open the gate", "use gate"},
+		{"I find myself opening the gate", "use gate"}, {"the plan: open the gate", "use gate"},
+		{"I don't have the courage to open the gate", "?verb"}, {"seeing no way out I open the gate", "use gate"},
+		{"with the key in hand go to the tower", "move tower"}, {"I follow Vera, sword drawn", "move Vera"},
+		// asides
+		{"ooc: take the lamp", "?verb"}, {"(( open the gate ))", "?verb"}, {"brb, phone", "?verb"},
+		{"want me to open the gate?", "?verb"},
 		// words to somebody
+		{"guard! open the gate", "talk guard ~open the gate"}, {"listen, Vera, open the gate", "talk Vera ~open the gate"},
+		{"you in the hat, open the gate", "talk you in the hat ~open the gate"},
 		{"horse, go east", "talk horse ~go east"}, {"okay robot, push the button", "talk robot ~push the button"},
 		{"Kyle: go north", "talk Kyle ~go north"}, {"open the gate, Vera", "talk Vera ~open the gate"},
 		{"Vera, dim the lights", "talk Vera ~dim the lights"}, {"take the lamp, Sword", "take lamp | take Sword"}, {"well, take the lamp", "take lamp"},
@@ -138,7 +148,9 @@ func TestParseFrames(t *testing.T) {
 		{"take the cup and slice of bread", "take cup | take slice of bread"}, {"pour 1.5 cups of milk", "use 1.5 cups of milk"},
 		{"I say \"hello\"", "talk ~hello"}, {"ask whether the widow is well", "talk ~whether the widow is well"},
 		// kinds of things
-		{"burn the letter", "use letter"}, {"burn the goblin", "attack goblin"}, {"burn the cobra", "attack cobra"}, {"scratch his face", "attack face"},
+		{"burn the letter", "use letter"}, {"burn the goblin", "attack goblin"}, {"burn the cobra", "attack cobra"}, {"scratch his face", "attack face"}, {"jump into the water", "move water"},
+		{"open the drawer and put the knife in it", "use drawer | drop knife @drawer"}, {"exa lamp", "examine lamp"},
+		{"what's in my bags", "inventory"},
 		{"squeeze through the gap", "move gap"}, {"hit the button", "use button"}, {"hit the guard", "attack guard"},
 		{"leave the lantern", "drop lantern"}, {"leave the town", "move >out town"},
 		{"slip the doorman a coin", "give coin @doorman"}, {"throw the doorman out", "drop doorman"},

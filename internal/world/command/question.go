@@ -53,6 +53,9 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		if w.fold == "do" && !asked && !second.is(subjectClass) || second.fold == "me" {
 			return words, false
 		}
+	case asked && w.oneOf("want", "need") && second.oneOf("me", "us"):
+		p.addRemark(words)
+		return nil, true
 	case w.oneOf("any", "anyone", "anybody", "anything", "someone", "somebody", "something") && asked,
 		w.is(beClass) && second.oneOf("anyone", "anybody", "anything", "someone", "something"):
 	default:
@@ -92,6 +95,9 @@ func hasFold(words []word, fold string) bool {
 func isOwning(words []word) bool {
 	me, owns, counted := false, false, words[0].fold == "how" && len(words) > 1 && words[1].oneOf("many", "much")
 	for _, w := range words {
+		if idiomSets()["bag"][w.fold] && me {
+			return true
+		}
 		switch w.fold {
 		case "i", "we", "my", "i'm", "i've", "me":
 			me = true

@@ -14,6 +14,10 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		p.parseQuoted(words[0])
 		return
 	}
+	words = cutAttention(cutPlan(cutRequest(words)))
+	if len(words) == 0 {
+		return
+	}
 	if rest, ok := p.parseQuestion(words, asked); ok {
 		return
 	} else {
@@ -26,7 +30,7 @@ func (p *parser) parseSentence(words []word, asked bool) {
 	if p.parseAddress(words) {
 		return
 	}
-	words = cutAdjunct(cutMatrix(words))
+	words = moveAdjunct(cutAdjunct(cutUndertaking(cutMatrix(words))))
 	first, pending, started := len(p.out.Intents), -1, false
 	for len(words) > 0 && !p.overflow {
 		j := readJoint(words, started)
@@ -79,7 +83,11 @@ func cutMatrix(words []word) []word {
 // cutAdjunct cuts off the words that tell how or when something is done, in front of the one who does it: without a
 // sound I go north.
 func cutAdjunct(words []word) []word {
-	if len(words) < 4 || !words[0].oneOf("without", "with", "in", "once", "as", "for", "on", "at") {
+	if len(words) < 4 {
+		return words
+	}
+	if _, f := readVerbForm(words[0].fold, words[0].known); f != ingForm && !strings.HasSuffix(words[0].fold, "ing") &&
+		!words[0].oneOf("without", "with", "in", "once", "as", "for", "on", "at", "against", "despite") {
 		return words
 	}
 	at := 0
@@ -204,6 +212,10 @@ func (p *parser) parseAddress(words []word) bool {
 		words[0].toward() == "" || words[0].kind == comma) {
 		words = words[1:]
 	}
+	if at := addressesYou(words); at > 0 {
+		p.addAddress(words, at)
+		return true
+	}
 	at := slices.IndexFunc(words, func(w word) bool { return w.kind == comma || w.kind == colon })
 	if at < 1 || at > 4 || at == len(words)-1 || slices.ContainsFunc(words[:at], func(w word) bool {
 		return w.kind != plainWord || w.known.class&(grammarClasses&^(articleClass|numberClass)|mannerClass) != 0 ||
@@ -286,7 +298,7 @@ func clauseEnd(words []word, h head, moving bool) int {
 		sure := target || i == h.end // no list goes on here
 		switch {
 		case w.kind == comma:
-			if loose || !speech && startsClause(rest, ways, sure) || isTag(rest) {
+			if loose || !speech && startsClause(rest, ways, sure) || isTag(rest) || isAbsolute(rest) {
 				return i
 			}
 		case w.kind == colon && loose && len(rest) > 1 && rest[0].is(subjectClass) && !rest[0].is(pronounClass) &&
