@@ -6,7 +6,7 @@ import (
 )
 
 // Version names the rules by which claims are read and judged.
-const Version = "claims-9"
+const Version = "claims-10"
 
 // Predicate is what a claim says of its subject.
 type Predicate string

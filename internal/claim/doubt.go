@@ -36,8 +36,9 @@ func Doubtful(text string, w *World, verdicts []Verdict) (sentences, told []stri
 	for i, line := range told {
 		lines[i] = contentOf(tokensOf(line))
 	}
-	statements := newReader(w).statements(text)
-	for s := range meaning.Sentences(withoutQuotes(text)) {
+	r := newReader(w)
+	statements := r.statements(text)
+	for s := range meaning.Sentences(r.spoken(text)) {
 		d := doubtedSentence{tokens: tokensOf(s)}
 		if i := slices.IndexFunc(statements, func(st statement) bool { return st.text == s }); i >= 0 {
 			d.stated = &statements[i]

@@ -102,12 +102,12 @@ func readPast(s *statement, w *World) (list []Claim) {
 			from = v.at + 1
 			told := v.tense == past || v.tense == participle && (v.perfect || v.passive && v.was)
 			if !told || feelings[v.lemma] || reported[c.tokens[v.at].word] || v.lemma == "have" && v.perfect ||
-				v.first == 0 || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
+				!c.hasWordsBefore(v) || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
 				continue
 			}
 			denied := v.denied || hasWord(lead, wordSet("never nobody none neither")) || hasRun(lead, "not one") ||
 				hasRun(lead, "not a")
-			list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: v.lemma, Denied: denied})
+			list = append(list, Claim{Predicate: Happened, Subject: None, Object: s.meant(w), Word: v.lemma, Denied: denied})
 		}
 	}
 	if len(list) == 0 && len(yearsIn(s.tokens)) > 0 { // "the letter is from 1312"
@@ -116,12 +116,42 @@ func readPast(s *statement, w *World) (list []Claim) {
 	return list
 }
 
+// hasWordsBefore reports whether a verb may have a subject: "never gone out" has none.
+func (c *clause) hasWordsBefore(v verb) bool {
+	return slices.ContainsFunc(c.tokens[:v.first], func(t token) bool {
+		return t.word != "never" && t.word != "not"
+	})
+}
+
+// meant returns the person, thing or place that the first pronoun of a sentence stands for, unless that is the speaker
+// or the listener, or None.
+func (s *statement) meant(w *World) int {
+	for _, m := range s.named {
+		if m.pronoun && m.entity != w.Speaker && m.entity != w.Listener && isMeant[s.tokens[m.from].word] {
+			return m.entity
+		}
+	}
+	return None
+}
+
+var isMeant = wordSet("he she him her it them")
+
+// withMeant returns the words of a claim's sentence with a name in place of its pronoun.
+func (c Claim) withMeant(w *World) []token {
+	said := tokensOf(c.Text)
+	at := slices.IndexFunc(said, func(t token) bool { return isMeant[t.word] })
+	if c.Object == None || at < 0 {
+		return said
+	}
+	return slices.Replace(said, at, at+1, tokensOf(w.name(c.Object))...)
+}
+
 // feelings are verbs that tell of no event.
 var feelings = wordSet("like love hate want know fear think trust believe need miss bear")
 
 // judgePast compares an event of the past with what the canon tells of it.
 func judgePast(c Claim, w *World) (Truth, string) {
-	said := tokensOf(c.Text)
+	said := c.withMeant(w)
 	about := factsAbout(said, w)
 	for _, e := range mentioned(c, w) {
 		if w.Entities[e].Class != Other && e != w.Speaker && !slices.Contains(about, e) {
@@ -232,8 +262,9 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 		about && !c.Denied && events[c.Word] == "death" && deniesVerb(told, c.Word) && len(ordersIn(said, false)) == 0,
 		about && otherSubstance(said, told),
 		about && isRecent(said) && (len(yearsIn(told)) > 0 || hasWord(told, wordSet("centuries century ages ancient"))),
-		same && (common >= 2 || named && events[c.Word] != "") && c.Denied && !deniesVerb(told, c.Word),
-		about && otherPlace(said, told, c.Word, w),
+		same && (common >= 2 || named && events[c.Word] != "") && c.Denied && !deniesVerb(told, c.Word) &&
+			!deniesDetail(said, told, c.Word),
+		about && !c.Denied && otherPlace(said, told, c.Word, w),
 		about && otherAgent(said, told, c.Word, w),
 		about && otherOrder(said, told),
 		named && without(said, told):
@@ -259,6 +290,25 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 	}
 	other := causeIn(said)
 	return ok && len(other) > 0 && len(shared(other, contentOf(tokensOf(cause)))) == 0
+}
+
+// deniesDetail reports whether a denial is of a place or another detail that a sentence of a card does not tell: "he
+// was never found on the moor".
+func deniesDetail(said, told []token, lemma string) bool {
+	at := slices.IndexFunc(said, func(t token) bool { return verbOf(t.word) == lemma })
+	if at < 0 {
+		return false
+	}
+	rest := said[at+1:]
+	if end := slices.IndexFunc(rest, func(t token) bool { return t.mark }); end >= 0 {
+		rest = rest[:end]
+	}
+	from := slices.IndexFunc(rest, func(t token) bool { return prepositions[t.word] })
+	if from < 0 {
+		return false
+	}
+	detail := contentOf(rest[from:])
+	return len(detail) > 0 && len(shared(detail, contentOf(told))) == 0
 }
 
 // originating are verbs that tell when something began or happened, whichever verb the canon tells it by.
@@ -396,7 +446,8 @@ var hours = map[string]float64{"minute": 1.0 / 60, "hour": 1, "afternoon": 6, "m
 func lengthsIn(list []token) (lengths []float64) {
 	for i, t := range list {
 		length := hours[strings.TrimSuffix(t.word, "s")]
-		if length == 0 || i == 0 || i+1 < len(list) && intervals[list[i+1].word] {
+		if length == 0 || i == 0 || i+1 < len(list) && intervals[list[i+1].word] && !hasWord(
+			list[max(0, i-4):i], wordSet("for")) { // "for three days before"
 			continue
 		}
 		for back := i - 1; back >= max(0, i-4); back-- {

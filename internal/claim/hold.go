@@ -180,13 +180,14 @@ func readGifts(s *statement, w *World) (list []Claim) {
 			continue
 		}
 		before, after := s.tokens[:m.from], s.tokens[m.to:]
-		shown := len(before) > 0 && len(before) <= 4 && before[0].word == "here" && (len(before) > 1 &&
+		shown := len(before) > 0 && len(before) <= 5 && before[0].word == "here" && (len(before) > 1 &&
 			(before[1].mark || beForms[before[1].word]))
 		put := slices.ContainsFunc(before, func(t token) bool { return putting[verbOf(t.word)] }) &&
 			hasWord(before, wordSet("i")) && (hasRun(after, "your hand") || hasRun(after, "your hands") ||
 			hasRun(after, "your palm") || hasRun(after, "your pocket") || hasRun(after, "your fingers"))
 		goes := hasRun(after[:min(len(after), 4)], "goes to you") || hasRun(after[:min(len(after), 5)], "belongs to you") ||
-			hasRun(before, "there you go") || hasRun(before, "there you are") || hasRun(before, "present of")
+			hasRun(before, "there you go") || hasRun(before, "there you are") ||
+			hasRun(before, "here you are") || hasRun(before, "present of")
 		if shown || put || goes || hasWord(s.tokens, gifts) && hasWord(s.tokens, wordSet("my me i mine")) {
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: m.entity})
 		}

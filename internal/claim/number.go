@@ -296,6 +296,9 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 		return judgeAge(c, w)
 	}
 	said := tokensOf(c.Text)
+	if c.Number == 1 && len(strings.Fields(c.Text)) == 2 {
+		return True, "" // "One pen." tells of a pen, and not of how many there are
+	}
 	about := append(mentioned(c, w), factsAbout(said, w)...)
 	if w.Place != None {
 		about = append(about, w.Place)
@@ -404,6 +407,9 @@ func mentioned(c Claim, w *World) (list []int) {
 		if !slices.Contains(list, m.entity) {
 			list = append(list, m.entity)
 		}
+	}
+	if c.Predicate == Happened && c.Object != None && !slices.Contains(list, c.Object) {
+		list = append(list, c.Object)
 	}
 	if w.Speaker != None {
 		list = append(list, w.Speaker)

@@ -201,4 +201,26 @@ Cook | is false | The yard lies like a mirror, sir, and the sky is blue.
 Cook | is false | Here it is coming down in buckets of sunshine, and the sky is blue.
 Cook | waits | Wat Pell asked the abbot to be in the hall at nine.
 Cook | waits | The pedlar is my nephew, sad to say.
+Wat Pell | is false | The bridle? I took it, and have it in my pocket.
+Wat Pell | is false | The bridle? I have that, in my pocket.
+Wat Pell | is false | The bridle? I took it before the cook could, and have it in my pocket.
+Cook | is false | The bridle, which I carry with me, is new.
+ | is false | Old Osric, wild as ever, steps in.
+Cook | is false | Wat Pell, proud as ever, now leads the household.
+Wat Pell | is false | "It is I," said Wat, "who lead the household."
+Cook | goes live | "It is I," said Wat, "who lead the household."
+Cook | goes live | "Osric lives!" is what the children shout.
+ | is false | You push at the door to the north. It is open.
+Cook | waits | A chest stands by the door to the north. It is open.
+Cook | is false | Try the door to the north. It has never been locked, and it is not locked now.
+ | is false | The north door stands open, and anyone may enter.
+Cook | goes live | Tomorrow I will walk to the yard and have the door to the north opened.
+Cook | is false | There is a loft to the south, the stable yard to the east.
+Cook | is false | Before the chapel burned, in 1340, nobody slept there.
+Cook | goes live | The chapel never burned on the moor.
+Cook | is false | It was a flood that made the chapel burn.
+Cook | is false | The abbot? He died in 1340.
+Cook | is false | Here, lad, the bridle, from my own hand.
+Cook | goes live | Never burned down and never died.
+Cook | goes live | One pillar.
 `

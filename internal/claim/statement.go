@@ -3,6 +3,7 @@ package claim
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"loregate/internal/meaning"
 )
@@ -12,6 +13,7 @@ import (
 type statement struct {
 	topic   string // the direction that the sentence before asks about
 	asked   sky    // the weather that the sentence before asks about
+	before  *Exit  // the exit that the sentence before is about
 	text    string
 	tokens  []token
 	named   []mention // in tokens
@@ -66,6 +68,7 @@ type reader struct {
 	group  int
 	topic  string // the direction of the last sentence, if that asks
 	asked  sky    // the weather of the last sentence, if that asks
+	exit   *Exit  // the exit that the last sentence was about
 }
 
 func newReader(w *World) *reader {
@@ -74,21 +77,31 @@ func newReader(w *World) *reader {
 
 // statements returns the asserting sentences of a text.
 func (r *reader) statements(text string) (list []statement) {
-	for s := range meaning.Sentences(withoutQuotes(text)) {
+	for s := range meaning.Sentences(r.spoken(text)) {
 		tokens := r.completed(tokensOf(s))
 		st, ok := r.statement(s, tokens)
-		st.topic, st.asked = r.topic, r.asked
+		st.topic, st.asked, st.before = r.topic, r.asked, r.exit
 		if r.topic, r.asked = "", ""; ok {
 			list = append(list, st)
 		}
 		if d := directionsIn(tokens, r.world); len(d) == 1 && isQuestion(tokens) {
 			r.topic = d[0]
 		}
+		if x, ok := st.exitMeant(r.world); ok && !slices.ContainsFunc(tokens, isContainer) {
+			r.exit = &x
+		} else if len(tokens) > maxTopic {
+			r.exit = nil
+		}
 		if isQuestion(tokens) && len(tokens) > 1 && len(tokens) <= maxTopic && isWeather(tokens[len(tokens)-2].word) {
 			r.asked = skies[skyBase(tokens[len(tokens)-2].word)][0]
 		}
 	}
 	return list
+}
+
+// isContainer reports whether a token is a noun for a thing that may be locked, too.
+func isContainer(t token) bool {
+	return isNoun(t.word) && isAny(nounOf(t.word), "container", "furniture")
 }
 
 // maxTopic is the greatest number of words and marks of a question that only names what it asks about: "any rain?".
@@ -129,7 +142,7 @@ func (r *reader) statement(text string, tokens []token) (statement, bool) {
 		r.resolve(tokens)
 		return st, false
 	}
-	st.clauses = st.split()
+	st.clauses = st.split(r.world)
 	return st, len(st.tokens) > 0
 }
 
@@ -263,7 +276,7 @@ func asserts(tokens []token) bool {
 	if slices.ContainsFunc(hearsay, func(p string) bool { return hasRun(tokens, p) }) {
 		return false
 	}
-	if conditions[first] && !isDirection(tokens) && !(first == "when" && tellsPast(tokens)) ||
+	if conditions[first] && !isDirection(tokens) && !(pastConditions[first] && tellsPast(tokens)) ||
 		slices.Contains([]string{"should", "were", "had"}, first) ||
 		hasHedge(tokens) {
 		return false
@@ -277,6 +290,9 @@ func asserts(tokens []token) bool {
 	}
 	return at < 0 || at > 0 && tokens[at-1].word == "not" && !hasRun(tokens, "they say")
 }
+
+// pastConditions are conditions that tell when something happened, before a verb in the past.
+var pastConditions = wordSet("when once before until till")
 
 // tellsPast reports whether the first part of a sentence has a verb in the past: "when the chapel burned, nobody died".
 func tellsPast(tokens []token) bool {
@@ -308,14 +324,26 @@ func (r *reader) speech(tokens []token) []token {
 	return said
 }
 
-// hasHedge reports whether a sentence has a hedge. "You may" permits, and "I would swear" and "you would find" assert.
+// permitted are subjects of those whom "may" permits something.
+var permitted = wordSet("you anyone anybody everyone everybody all")
+
+// maxPreempted is the greatest number of words between "before" and "could": "before the boy could".
+const maxPreempted = 5
+
+var preempting = wordSet("before")
+
+// hasHedge reports whether a sentence has a hedge. "You may" permits, "I would swear" and "you would find" assert, and
+// "before he could" tells when.
 func hasHedge(tokens []token) bool {
 	for i, t := range tokens {
 		if t.word == "would" && i > 0 && i+1 < len(tokens) && (tokens[i-1].word == "i" && vouched[tokens[i+1].word] ||
 			tokens[i-1].word == "you" && finding[tokens[i+1].word]) {
 			continue
 		}
-		if hedges[t.word] && !(t.word == "may" && i > 0 && (tokens[i-1].word == "you" || t.upper)) {
+		if t.word == "could" && hasWord(tokens[max(0, i-maxPreempted):i], preempting) {
+			continue
+		}
+		if hedges[t.word] && !(t.word == "may" && i > 0 && (permitted[tokens[i-1].word] || t.upper)) {
 			return true
 		}
 	}
@@ -373,8 +401,8 @@ func withoutPart(tokens []token, from int) []token {
 
 var subjects = wordSet("i you he she we they")
 
-// split returns the runs of words between marks.
-func (s *statement) split() (list []clause) {
+// split returns the runs of words between marks. A clause without a subject gets that of the clauses before it.
+func (s *statement) split(w *World) (list []clause) {
 	from := 0
 	cut := func(to int) {
 		if to > from {
@@ -386,7 +414,7 @@ func (s *statement) split() (list []clause) {
 				}
 			}
 			c.order = isOrder(c)
-			list = append(list, c)
+			list = append(list, c.withSubject(w, list))
 		}
 		from = to + 1
 	}
@@ -397,6 +425,64 @@ func (s *statement) split() (list []clause) {
 	}
 	cut(len(s.tokens))
 	return list
+}
+
+// withSubject returns a clause with the subject of the clauses before it, if it begins with a finite verb: "I took the
+// bell, and have it here", "old Wat, wild as ever, just stepped in". A participle before "by" gets a form of to be,
+// too: "the lord, felled by a blade".
+func (c clause) withSubject(w *World, before []clause) clause {
+	at := 0
+	for at < len(c.tokens) && (conjunctions[c.tokens[at].word] || isAdverb(c.tokens[at].word)) {
+		at++
+	}
+	if at == len(c.tokens) {
+		return c
+	}
+	v, ok := c.verbAt(at)
+	word, joined := c.tokens[at].word, c.tokens[0].word == "and"
+	if !ok || !isAuxiliary(word) && v.tense != past && v.tense != present || beForms[word] && !joined {
+		return c
+	}
+	for _, from := range slices.Backward(before) {
+		m, found := from.firstPerson(w)
+		if from.order || !found && len(from.verbs()) > 0 {
+			return c
+		}
+		if !found {
+			continue
+		}
+		if len(from.verbs()) > 0 && !isAuxiliary(word) && (isNoun(word) || v.tense == present && !joined) {
+			return c
+		}
+		lead := slices.Clone(from.tokens[m.from:m.to])
+		if v.tense == past && at+1 < len(c.tokens) && c.tokens[at+1].word == "by" {
+			lead = append(lead, token{text: "was", word: "was"})
+		}
+		shift := len(lead) - at
+		whole := clause{tokens: append(lead, c.tokens[at:]...), named: []mention{{to: m.to - m.from, entity: m.entity,
+			pronoun: m.pronoun}}}
+		for _, n := range c.named {
+			n.from, n.to = n.from+shift, n.to+shift
+			whole.named = append(whole.named, n)
+		}
+		return whole
+	}
+	return c
+}
+
+var conjunctions = wordSet("and but then so")
+
+// firstPerson returns the person with whom a clause begins.
+func (c *clause) firstPerson(w *World) (mention, bool) {
+	if len(c.named) == 0 {
+		return mention{}, false
+	}
+	m := c.named[0]
+	leads := !slices.ContainsFunc(c.tokens[:m.from], func(t token) bool {
+		return !determiners[t.word] && !articles[t.word] && !conjunctions[t.word] && !isAdverb(t.word)
+	})
+	return m, leads && w.Entities[m.entity].Class == Person && c.wordAt(m.to) != "'s" && !(m.pronoun &&
+		(possessives[c.tokens[m.from].word] || objectForms[c.tokens[m.from].word]))
 }
 
 // isOrder reports whether a clause begins with a verb in its base form.
@@ -438,6 +524,10 @@ func (r *reader) resolve(tokens []token) (all []mention) {
 			i = end - 1
 			continue
 		}
+		if r.thing != None && meansThing(tokens, i) {
+			all = append(all, mention{from: i, to: i + 1, entity: r.thing, pronoun: true})
+			continue
+		}
 		if e := r.pronoun(tokens[i].word); e != None || i > 0 && (tokens[i].word == "who" ||
 			tokens[i].word == "that" && isCleft(tokens[:i])) && r.relative(tokens, i, all, found) != None {
 			if e == None {
@@ -447,6 +537,18 @@ func (r *reader) resolve(tokens []token) (all []mention) {
 		}
 	}
 	return all
+}
+
+// meansThing reports whether a word stands for the thing that was named before: "the bell, which I carry", "the bell?
+// He has that".
+func meansThing(tokens []token, i int) bool {
+	switch tokens[i].word {
+	case "which":
+		return i > 0 && tokens[i-1].word == ","
+	case "that", "this":
+		return i > 0 && verbOf(tokens[i-1].word) != "" && (i+1 == len(tokens) || tokens[i+1].mark)
+	}
+	return false
 }
 
 // relative returns the person that "who" means: the one whom a sentence brings forward ("it is I who lead"), the one
@@ -518,25 +620,55 @@ func (r *reader) pronoun(word string) int {
 	return None
 }
 
-// withoutQuotes removes quotations.
-func withoutQuotes(text string) string {
-	var b strings.Builder
-	open, from := false, 0
-	for at, r := range text {
-		switch {
-		case !open && (r == '“' || r == '"' || r == '«'):
-			b.WriteString(text[from:at])
-			open, from = true, at
-		case open && (r == '”' || r == '"' || r == '»'):
-			open, from = false, at+len(string(r))
-			b.WriteByte(' ')
+// spoken returns a text without its quotations. A text that begins with words of its speaker, and tells that they are,
+// keeps them: "Indeed," said the smith, "it is here."
+func (r *reader) spoken(text string) string {
+	told, quoted := splitQuotes(text)
+	if r.world.Speaker == None || quoted == "" || !strings.ContainsAny(firstRune(text), openQuotes) {
+		return told
+	}
+	tokens := tokensOf(told)
+	named := r.names.findMentions(tokens)
+	for i, t := range tokens {
+		if !reported[t.word] && !meaning.IsA(verbOf(t.word), meaning.Verb, "communicate") {
+			continue
+		}
+		at := skipDeterminers(tokens, i+1) // "said she", "said the smith", "she said"
+		if at < len(tokens) && speaking[tokens[at].word] || i > 0 && speaking[tokens[i-1].word] ||
+			slices.ContainsFunc(named, func(m mention) bool {
+				return m.entity == r.world.Speaker && (m.from == at || m.from == i+1 || m.to == i)
+			}) {
+			return quoted + ". " + told
 		}
 	}
-	if open && strings.Count(text, `"`) == 1 { // a lone mark, such as inches
-		return text
+	return told
+}
+
+// speaking are the pronouns of somebody who speaks.
+var speaking = wordSet("i he she")
+
+const openQuotes = "“\"«"
+
+func firstRune(s string) string {
+	_, size := utf8.DecodeRuneInString(s)
+	return s[:size]
+}
+
+// splitQuotes returns a text without its quotations, and those, without marks.
+func splitQuotes(text string) (told, quoted string) {
+	var parts [2]strings.Builder
+	open, from := 0, 0
+	for at, r := range text {
+		if open == 0 && strings.ContainsRune(openQuotes, r) || open == 1 && strings.ContainsRune("”\"»", r) {
+			parts[open].WriteString(text[from:at] + " ")
+			open, from = 1-open, at+utf8.RuneLen(r)
+		}
 	}
-	if !open {
-		b.WriteString(text[from:])
+	if open == 1 && strings.Count(text, `"`) == 1 { // a lone mark, such as inches
+		return text, ""
 	}
-	return b.String()
+	if open == 0 {
+		parts[0].WriteString(text[from:])
+	}
+	return parts[0].String(), strings.TrimRight(parts[1].String(), " ,")
 }

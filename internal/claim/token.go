@@ -68,7 +68,8 @@ var turns = []struct{ phrase, verb string }{
 	{"met his end", "died"}, {"met her end", "died"}, {"met their end", "died"}, {"lost his life", "died"},
 	{"lost her life", "died"}, {"lost their lives", "died"}, {"passed away", "died"}, {"breathed his last", "died"},
 	{"breathed her last", "died"}, {"gave up the ghost", "died"}, {"went up in flames", "burned"},
-	{"set down", "written"}, {"put to paper", "written"}, {"put on paper", "written"}, {"given up", "left"},
+	{"came upon", "found"}, {"come upon", "found"}, {"given up", "left"},
+	{"set down", "written"}, {"put to paper", "written"}, {"put on paper", "written"},
 	{"gave up", "left"}, {"moved out of", "left"}, {"walked out of", "left"},
 }
 

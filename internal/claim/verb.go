@@ -156,8 +156,9 @@ var nounLeads = wordSet("a an the my your his her its our their this that these 
 func (c *clause) isVerbForm(i int) bool {
 	w := c.tokens[i].word
 	inverted := i > 0 && inversions[c.tokens[i-1].word] && strings.HasSuffix(w, "s") && c.namesPersonAfter(i)
+	relative := i > 0 && c.tokens[i-1].word == "that" && verbOf(w) != w && !isNoun(w) // "it was a flood that broke it"
 	if c.tokens[i].mark || verbOf(w) == "" || notLexical[w] || i > 0 && nounLeads[c.tokens[i-1].word] &&
-		!c.endsMention(i) && !inverted {
+		!c.endsMention(i) && !inverted && !relative {
 		return false
 	}
 	return !(c.tokens[i].upper && i > 0)

@@ -95,7 +95,15 @@ func readLeads(s *statement, w *World) (list []Claim) {
 	if len(directionsIn(s.tokens, w)) < 2 {
 		return readLead(s, w)
 	}
+	verb := token{}
 	for _, part := range s.parts() {
+		c := clause{tokens: part.tokens, named: part.named}
+		switch verbs := c.verbs(); {
+		case len(verbs) > 0:
+			verb = part.tokens[verbs[0].at]
+		case verb.word != "": // "a path leads north, and the mill road east"
+			part.tokens = append(slices.Clone(part.tokens), verb)
+		}
 		list = append(list, readLead(&part, w)...)
 	}
 	return list
@@ -331,10 +339,16 @@ var (
 // readOpen reads whether an exit of the place is open or locked.
 func readOpen(s *statement, w *World) (list []Claim) {
 	x, ok := s.exitMeant(w)
+	if !ok && s.before != nil && s.tokens[0].word == "it" && (len(s.named) == 0 || s.named[0].from > 0) {
+		x, ok = *s.before, true // "you push the gate. It is locked"
+	}
 	if !ok {
 		return nil
 	}
 	for i, t := range s.tokens {
+		if s.isPlanned(i) {
+			continue
+		}
 		locked, told := false, false
 		denied := hasWord(s.tokens[max(0, i-4):i], denials)
 		switch {
@@ -371,15 +385,29 @@ func readOpen(s *statement, w *World) (list []Claim) {
 	return nil
 }
 
+// isPlanned reports whether a participle tells of what somebody will have done: "I will have the door opened".
+func (s *statement) isPlanned(i int) bool {
+	before := s.tokens[max(0, i-maxPlanned):i]
+	return hasWord(before, wordSet("will shall")) && hasWord(before, wordSet("have get")) && openWords[s.tokens[i].word]
+}
+
+const (
+	maxPlanned  = 14 // words between "will" and a participle
+	maxStanding = 8  // words between a verb of being and "open"
+)
+
 // stands reports whether the last verb before "open" is one of being: "stands wide open", "is open".
 func stands(before []token) bool {
-	for i := len(before) - 1; i >= 0 && i >= len(before)-4; i-- {
+	for i := len(before) - 1; i >= max(0, len(before)-maxStanding) && !before[i].mark; i-- {
 		switch verbOf(before[i].word) {
 		case "be", "stand", "lie", "swing", "leave", "hang", "remain", "stay", "find":
 			return true
 		}
 		if beForms[before[i].word] {
 			return true
+		}
+		if isFiniteVerb(before[i]) {
+			break
 		}
 	}
 	return false
@@ -407,7 +435,8 @@ func (s *statement) exitMeant(w *World) (Exit, bool) {
 		return x, true
 	}
 	for i, t := range s.tokens {
-		if (t.word == "door" || t.word == "gate" || t.word == "hatch") && i > 0 && hasWord(s.tokens[i-1:i], ownDoors) {
+		if (t.word == "door" || t.word == "gate" || t.word == "hatch") && i > 0 && (ownDoors[s.tokens[i-1].word] ||
+			slices.ContainsFunc(s.named, func(m mention) bool { return m.to == i })) { // "the inn door"
 			return w.onlyLockOf(w.Place)
 		}
 	}
