@@ -1,5 +1,6 @@
 // Package identity determines the caller of a request. It keeps API keys, the tokens they are
-// exchanged for, the keys that sign tokens, tokens of outside issuers, and invitations.
+// exchanged for, the keys that sign tokens, tokens of outside issuers, invitations, and the sessions
+// of people, who may sign in by an outside issuer.
 //
 // Its invariant: a Caller never has more rights than the API key behind it has today or, for an
 // outside issuer, than that issuer's configuration allows. The effective role in a world is the

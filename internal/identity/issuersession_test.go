@@ -377,6 +377,7 @@ func TestAnIssuerThatFails(t *testing.T) {
 }
 
 func TestAnIssuerThatHangs(t *testing.T) {
+	t.Parallel()
 	good := newProvider(t)
 	good.says = func(url string) string {
 		return fmt.Sprintf(`{"issuer":%[1]q,"jwks_uri":"%[1]s/keys","authorization_endpoint":"%[1]s/a","token_endpoint":"%[1]s/t"}`,
@@ -443,5 +444,69 @@ func TestSettingsOfASignIn(t *testing.T) {
 	}
 	if got := f.SignInIssuers(); len(got) != 1 || got[0] != (identity.SignInIssuer{Name: "kc", Label: "Keycloak"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// While the token endpoint hangs, 16 exchanges wait for it, for some seconds; further ones are refused at once.
+func TestExchangesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newSignInFixture(t)
+	release := make(chan struct{})
+	f.p.set(func() {
+		f.p.token = func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+	})
+	defer close(release)
+	type attempt struct {
+		begun string
+		a     identity.IssuerAnswer
+	}
+	var attempts []attempt
+	for range 20 {
+		begun := f.begin()
+		attempts = append(attempts, attempt{begun, identity.IssuerAnswer{Issuer: "kc", State: f.last.Get("state"), Code: "c",
+			Iss: f.p.URL + "/realms/lore"}})
+	}
+	began, took := time.Now(), make(chan time.Duration, len(attempts))
+	for _, x := range attempts {
+		go func() {
+			_, _, _, err := f.OpenIssuerSession(context.Background(), x.begun, x.a)
+			if fault.KindOf(err) != fault.Unavailable {
+				t.Errorf("%v", err)
+			}
+			took <- time.Since(began)
+		}()
+	}
+	atOnce := 0
+	for range attempts {
+		d := <-took
+		if d < 2*time.Second {
+			atOnce++
+		}
+		if d > 8*time.Second {
+			t.Errorf("a person waited for %s", d)
+		}
+	}
+	if atOnce != 4 {
+		t.Errorf("%d of 20 were refused at once", atOnce)
+	}
+}
+
+// A renewed session has the limits of the first.
+func TestRenewedSessionsKeepTheirIssuer(t *testing.T) {
+	f := newSignInFixture(t, func(i *identity.Issuer) { i.MaxRole = user })
+	f.join("kc:anna", mainWorld, admin)
+	token, _ := f.signIn()
+	f.add(16 * 24 * time.Hour)
+	renewed, err := f.RenewSession(context.Background(), token)
+	if err != nil || renewed == "" {
+		t.Fatalf("%q, %v", renewed, err)
+	}
+	if c, err := f.browsing(renewed); err != nil || c.Role(mainWorld) != user {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
