@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"loregate/internal/access"
@@ -15,6 +16,7 @@ type agentCmd struct {
 	Ambience agentAmbienceCmd `cmd:"" help:"Propose an ambient layer for a place that has none."`
 	Run      agentRunCmd      `cmd:"" help:"Run an agent once."`
 	Watch    agentWatchCmd    `cmd:"" help:"Run the agents when their triggers and schedules say so, until stopped, and print each run."`
+	Key      agentKeyCmd      `cmd:"" help:"Create a key with which an agent runs against this server from elsewhere: its subject, its view and its tools, in one world."`
 	Switch   agentSwitchCmd   `cmd:"" help:"Switch an agent on or off in a world. Runs of it end within a second, in every process."`
 	List     agentListCmd     `cmd:"" help:"List the agents: what triggers them, their models and budgets, and whether they are on."`
 	Explain  agentExplainCmd  `cmd:"" help:"Print the trace of a run: its calls, its proposals with their verdicts, and the costs meanwhile."`
@@ -72,13 +74,28 @@ type agentRunCmd struct {
 	Seed      uint64 `help:"Seed of the choices of a quest."`
 	Reward    string `help:"Reward of a quest, such as 2 and the name of a coin." placeholder:"REWARD"`
 	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Remote    string `help:"Run it as an MCP client of another server, by the URL of its /api/mcp. Cards are then named by id or codename." placeholder:"URL"`
+	APIKeyEnv string `help:"Environment variable that contains the API key for --remote, as agent key printed it." placeholder:"VAR" name:"api-key-env"`
 }
 
 func (c agentRunCmd) Run(ctx context.Context, out io.Writer) error {
+	order := agent.Order{Location: c.Location, Player: c.Player, NPC: c.NPC,
+		Direction: c.Direction, Text: c.Text, DryRun: c.DryRun,
+		Quest: agent.QuestWish{Drafts: c.Committee, Seed: c.Seed, Reward: c.Reward}}
+	if c.Remote != "" {
+		cfg, err := c.loadConfig()
+		if err != nil {
+			return err
+		}
+		done, err := app.RunRemoteAgent(ctx, cfg, app.RemoteOptions{URL: c.Remote, Key: os.Getenv(c.APIKeyEnv),
+			KeyVar: c.APIKeyEnv, World: c.World}, c.Name, order)
+		if err != nil {
+			return err
+		}
+		return printValue(out, done)
+	}
 	return c.withApp(ctx, func(a *app.App) error {
-		done, err := a.RunAgent(ctx, c.World, c.Name, agent.Order{Location: c.Location, Player: c.Player, NPC: c.NPC,
-			Direction: c.Direction, Text: c.Text, DryRun: c.DryRun,
-			Quest: agent.QuestWish{Drafts: c.Committee, Seed: c.Seed, Reward: c.Reward}})
+		done, err := a.RunAgent(ctx, c.World, c.Name, order)
 		if err != nil {
 			return err
 		}
@@ -101,6 +118,22 @@ func (c agentWatchCmd) Run(ctx context.Context, out io.Writer) error {
 			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", r.Run, r.World, r.Role, r.Status, why)
 		})
 		return nil
+	})
+}
+
+type agentKeyCmd struct {
+	common
+	Name  string `arg:"" name:"role" help:"Agent: ${agents}."`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+}
+
+func (c agentKeyCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		secret, id, err := a.CreateAgentKey(ctx, c.World, c.Name)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%s\t%s\n", secret, id)
+		}
+		return err
 	})
 }
 

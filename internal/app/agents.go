@@ -205,7 +205,7 @@ func (a *App) RunAgent(ctx context.Context, worldName, role string, o agent.Orde
 // runAgent runs an agent once and reports the run to the watcher.
 func (a *App) runAgent(ctx context.Context, w access.WorldID, role string, o agent.Order,
 	run string) (agent.Report, error) {
-	o.Opposite = func(direction string) string { return string(command.Direction(direction).Opposite()) }
+	o.Opposite = oppositeOf
 	r, err := a.Agents.Run(ctx, w, role, o, run)
 	if a.ranAgent != nil {
 		a.ranAgent(AgentRun{World: w, Report: r, Err: err})

@@ -26,8 +26,7 @@ type RemoteOptions struct {
 // output.
 func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) error {
 	if o.Key == "" {
-		return fault.New(fault.Invalid,
-			"the variable %q contains no API key; name the variable that contains it with --api-key-env", o.KeyVar)
+		return errNoRemoteKey(o.KeyVar)
 	}
 	r := remote.Config{URL: o.URL, Key: o.Key, Role: o.Role, World: o.World, Issuer: c.Token.Issuer,
 		Tools: o.Tools, ReadOnly: o.ReadOnly}
@@ -39,4 +38,9 @@ func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) erro
 		return fmt.Errorf("%s: %w", o.URL, err)
 	}
 	return bridge.Serve(ctx, s.In, s.Out)
+}
+
+func errNoRemoteKey(variable string) error {
+	return fault.New(fault.Invalid,
+		"the variable %q contains no API key; name the variable that contains it with --api-key-env", variable)
 }

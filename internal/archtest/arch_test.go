@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"exchange/lorebook":     {"exchange", "exchange/record", "canon", "markup", "access", "fault"},
 	"exchange/turns":        {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access", "store/memory"},
-	"remote":                {"access", "fault", "wait"},
+	"remote":                {"op", "access", "fault", "wait"},
 	"prompt":                {"op", "disk", "access", "fault"},
 	"usage":                 {"canon", "op", "access", "fault"},
 	"agent":                 {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault", "wait"},
