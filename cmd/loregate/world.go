@@ -25,6 +25,7 @@ type worldCmd struct {
 	Configure worldConfigureCmd `cmd:"" help:"Change a world's title and settings."`
 	Member    memberCmd         `cmd:"" help:"Manage the members of a world."`
 	Fork      worldForkCmd      `cmd:"" help:"Create a world as a copy of another."`
+	Move      worldMoveCmd      `cmd:"" help:"Move a world to another database while it is served."`
 	Reset     worldResetCmd     `cmd:"" help:"Reset a playthrough to the state in which it was created."`
 }
 
@@ -150,6 +151,16 @@ func (w worldForkCmd) Run(ctx context.Context, out io.Writer) error {
 		made, err := a.ForkWorld(ctx, w.Source, canon.NewWorld{Slug: w.Slug, Title: w.Title})
 		return printResult(out, err, "%s\t%s\n", made.Slug, made.ID)
 	})
+}
+
+type worldMoveCmd struct {
+	common
+	World    string `arg:"" help:"World by slug or UUID."`
+	Database string `arg:"" help:"Name of a database of the setting databases, or home."`
+}
+
+func (w worldMoveCmd) Run(ctx context.Context, out io.Writer) error {
+	return w.withApp(ctx, func(a *app.App) error { return a.MoveWorld(ctx, w.World, w.Database, out) })
 }
 
 type memberCmd struct {

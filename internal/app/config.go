@@ -27,6 +27,8 @@ type Config struct {
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database that replaces the store in data, and that several processes can share: postgres://user@host:5432/name. If it is on several servers, a primary and its standbys, name them all: postgres://user@db1:5432,db2:5432,db3:5432/name?target_session_attrs=read-write. Put its password into LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not on a command line."`
 	Direct      string    `yaml:"database_direct" doc:"Address of the PostgreSQL servers themselves, if database is an address of PgBouncer. Writes, notifications and migrations use it."`
 	Standbys    bool      `yaml:"database_standbys" doc:"Build search indexes from a standby, if database names several servers. The standby must have replayed all that was written before; otherwise the primary is read."`
+	Databases   []string  `yaml:"databases" doc:"Further PostgreSQL databases that hold worlds, each as name=postgres://user@host:5432/name. database is then the home database, which holds everything else. All processes need the same names. See operations.md."`
+	Worlds      []string  `yaml:"worlds" doc:"Databases of new worlds by their short names, each as pattern=name, such as campaign-*=east. The first match decides; without one, a world is created in the home database, whose name is home."`
 	Pool        Pool      `yaml:"pool"`
 	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`
 	PublicURL   string    `yaml:"public_url" doc:"Address at which clients reach the server, if it is not addr: https://lore.example. It is used in metadata and links."`
@@ -170,6 +172,9 @@ func (c Config) Check() error {
 	}
 	if c.Direct != "" && (c.Database == "" || !isDatabase(c.Direct)) {
 		return fmt.Errorf("database_direct: write postgres://user@host:5432/name, and set database to PgBouncer's address")
+	}
+	if err := c.validateDatabases(); err != nil {
+		return err
 	}
 	if c.Token.Life < 15*time.Minute || c.Token.Life > time.Hour {
 		return fmt.Errorf("token.life: %s is not between 15m and 60m; set a duration such as 30m", c.Token.Life)

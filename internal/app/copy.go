@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +61,7 @@ func isBroken(err error) bool {
 // withAddress returns the configuration for the store at an address.
 func (c Config) withAddress(address string) Config {
 	if address != c.Database {
-		c.Direct = ""
+		c.Direct, c.Databases = "", nil
 	}
 	if c.Database = ""; isDatabase(address) {
 		c.Database = address
@@ -175,7 +174,7 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 		next = commits[len(commits)-1].Seq + 1
 	}
 	if n > 0 {
-		if w, ok := worldOf(s); ok && !slices.Contains(k.behind, w) {
+		if w, ok := canon.StreamWorld(s); ok && !slices.Contains(k.behind, w) {
 			k.behind = append(k.behind, w)
 		}
 		fmt.Fprintf(k.out, "%s: %d commits\n", s, n)
@@ -183,18 +182,12 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 	return nil
 }
 
-// worldOf returns the world that a stream belongs to.
-func worldOf(s canon.StreamID) (w access.WorldID, ok bool) {
-	text, ok := bytes.CutPrefix([]byte(s), []byte("world:"))
-	return w, ok && w.UnmarshalText(text) == nil && canon.WorldStream(w) == s
-}
-
 // readCommits reads up to copyBatch commits of a stream, beginning at from, and the bodies that
 // they name.
 func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID,
 	from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
 	bodies = map[canon.Hash][]byte{}
-	w, isWorld := worldOf(s)
+	w, isWorld := canon.StreamWorld(s)
 	err = k.src.Read(ctx, func(r canon.Reader) error {
 		for commit, err := range r.Commits(ctx, s, from) {
 			if err != nil {
@@ -241,7 +234,7 @@ func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.W
 func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit,
 	bodies map[canon.Hash][]byte) error {
 	return k.dst.Write(ctx, func(tx canon.Tx) error {
-		w, _ := worldOf(s)
+		w, _ := canon.StreamWorld(s)
 		for h, b := range bodies {
 			if err := tx.PutBody(ctx, w, h, b); err != nil {
 				return err
@@ -368,7 +361,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 	}
 	rows := 0
 	for _, v := range chains[0] {
-		w, ok := worldOf(v.Stream)
+		w, ok := canon.StreamWorld(v.Stream)
 		if !ok || slices.Contains(k.stale, w) {
 			continue
 		}

@@ -73,7 +73,10 @@ func (d *doctor) printCheck(title string, err error, format string, args ...any)
 func (d *doctor) printSettings(c Config) {
 	_ = eachSetting(&c, func(s setting) error { // the callback never fails
 		value := fmt.Sprint(s.value.Interface())
-		if strings.HasPrefix(s.path, "database") && value != "" {
+		if s.path == "databases" {
+			names, _ := c.namedDatabases()
+			value = strings.Join(names, ", ")
+		} else if strings.HasPrefix(s.path, "database") && value != "" {
 			value = redactAddress(value)
 		}
 		if strings.HasSuffix(s.path, "_key") && value != "" {

@@ -46,7 +46,8 @@ type inspected interface {
 // the disks.
 func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
 	d.checkDisk("disk of the data", a.Config.Data)
-	s, ok := a.store.(inspected)
+	d.checkDatabases(ctx, a)
+	s, ok := homeOf(a.store).(inspected)
 	if !ok {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // until stop is called, which waits. Processes on a data folder count separately: beside one serve
 // process there are only stdio servers, which have no limits.
 func (a *App) shareLimits(ctx context.Context) (stop func()) {
-	with, ok := a.store.(access.Shared)
+	with, ok := homeOf(a.store).(access.Shared)
 	if !ok {
 		return func() {}
 	}

@@ -34,6 +34,28 @@ func (m meteredStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return err
 }
 
+// WriteTo implements canon.Placer. In one database it is Write.
+func (m meteredStore) WriteTo(ctx context.Context, w access.WorldID, f func(canon.Tx) error) error {
+	p, ok := m.Store.(canon.Placer)
+	if !ok {
+		return m.Write(ctx, f)
+	}
+	ctx, end := telemetry.Start(ctx, "store.write")
+	started := time.Now()
+	err := p.WriteTo(ctx, w, f)
+	m.metrics.Store("write", time.Since(started))
+	end(err)
+	return err
+}
+
+// Place implements canon.Placer. In one database there is nothing to choose.
+func (m meteredStore) Place(ctx context.Context, w access.WorldID, slug string) error {
+	if p, ok := m.Store.(canon.Placer); ok {
+		return p.Place(ctx, w, slug)
+	}
+	return nil
+}
+
 // Mark returns the store's mark; ok is false if the store has none.
 func (m meteredStore) Mark() (canon.Mark, bool) {
 	if s, ok := m.Store.(canon.Marker); ok {

@@ -199,7 +199,7 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 	}
 	c := canon.New(canon.Config{Store: s})
 	for _, v := range streams {
-		w, ok := worldOf(v.Stream)
+		w, ok := canon.StreamWorld(v.Stream)
 		if !ok {
 			continue
 		}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -62,6 +63,12 @@ func openStore(ctx context.Context, c Config, logger *slog.Logger) (store, error
 	s, err := postgres.Open(ctx, p)
 	if err != nil {
 		return nil, err
+	}
+	if len(c.Databases) > 0 {
+		return openPlaced(ctx, c, s, logger)
+	}
+	if err := checkAllHere(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return shared{s}, nil
 }

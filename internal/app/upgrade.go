@@ -22,16 +22,18 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 				"back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; "+
 					"afterwards running processes of the older version refuse writes until you restart them with this version")
 		}
-		p := c.postgresConfig()
-		p.Upgrade = true
-		s, err := postgres.Open(ctx, p)
-		if err != nil {
-			return err
+		_, others := c.namedDatabases()
+		for _, p := range append(others, c.postgresConfig()) {
+			p.Upgrade = true
+			s, err := postgres.Open(ctx, p)
+			if err != nil {
+				return err
+			}
+			if err := s.Close(); err != nil {
+				return err
+			}
 		}
-		format, err = postgres.Format, s.Close()
-		if err != nil {
-			return err
-		}
+		format = postgres.Format
 	} else {
 		s, err := openStore(ctx, c, nil)
 		if err != nil {

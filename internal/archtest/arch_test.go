@@ -150,6 +150,7 @@ var mayImport = map[string][]string{
 	"world/market":    {"world", "canon", "op", "access", "fault"},
 	"outbound":        {},
 	"world/faction":   {"world", "canon", "op", "markup", "access", "fault"},
+	"store/placed":    {"canon", "access", "fault", "wait", "store/sqlstore"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

@@ -56,7 +56,7 @@ var errDryRun = errors.New("canon: dry run")
 // commitTo commits a ChangeSet to a world, unless the idempotency key was used before.
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID,
 	set ChangeSet) (receipt Receipt, err error) {
-	err = c.store.Write(ctx, func(tx Tx) (err error) {
+	err = c.write(ctx, w, func(tx Tx) (err error) {
 		again := false
 		if err := Prefetch(ctx, tx, set.commitNeeds(g, w)); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
 		return Receipt{}, err
 	}
 	var set ChangeSet
-	err = c.store.Write(ctx, func(tx Tx) (err error) {
+	err = c.write(ctx, g.World(), func(tx Tx) (err error) {
 		again := false
 		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err

@@ -69,6 +69,9 @@ type forkWriter struct {
 // own slug with its members.
 func (f *forkWriter) write(ctx context.Context, changes []Change, last ChangeSet) error {
 	hidden := *last.Changes[0].World
+	if err := f.c.place(ctx, f.id, hidden.Slug); err != nil {
+		return err
+	}
 	hidden.Slug = unfinishedSlug(f.id)
 	if err := f.commit(ctx, ChangeSet{Changes: []Change{{World: &hidden}}}); err != nil {
 		return err
@@ -116,7 +119,7 @@ func (f *forkWriter) checkNotAbandoned(ctx context.Context, r Reader) error {
 // commit commits one step.
 func (f *forkWriter) commit(ctx context.Context, set ChangeSet) error {
 	set.Note = forkNote
-	return f.c.store.Write(ctx, func(tx Tx) error {
+	return f.c.write(ctx, f.id, func(tx Tx) error {
 		if err := Prefetch(ctx, tx, set.commitNeeds(f.g, f.id)); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Se
 			return Receipt{}, err
 		}
 	}
-	err = c.store.Write(ctx, func(tx Tx) (err error) {
+	err = c.write(ctx, access.WorldID{}, func(tx Tx) (err error) {
 		if err := c.checkLedger(ctx, tx, g, s); err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID,
 	if err := mayAppend(g); err != nil {
 		return Receipt{}, err
 	}
-	err = c.store.Write(ctx, func(tx Tx) error {
+	err = c.write(ctx, access.WorldID{}, func(tx Tx) error {
 		receipt = Receipt{}
 		if err := c.checkLedger(ctx, tx, g, s); err != nil {
 			return err

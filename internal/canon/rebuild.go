@@ -160,7 +160,7 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 	if !g.Valid() || !g.Caller().Operator {
 		return Rebuilt{}, fault.New(fault.Denied, "only the instance's operator can rebuild tables")
 	}
-	err = c.store.Write(ctx, func(tx Tx) error {
+	err = c.write(ctx, w, func(tx Tx) error {
 		out = Rebuilt{}
 		stale, err := tx.Stale(ctx)
 		if err != nil {

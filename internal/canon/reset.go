@@ -28,7 +28,7 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 		return Receipt{}, err
 	}
 	var set ChangeSet
-	err = c.store.Write(ctx, func(tx Tx) (err error) {
+	err = c.write(ctx, w, func(tx Tx) (err error) {
 		again := false
 		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err

@@ -35,7 +35,10 @@ func (c *Canon) ImportStream(ctx context.Context, g access.Grant, d WorldStreamD
 	if err := mayCommit(g); err != nil {
 		return out, err
 	}
-	err = c.store.Write(ctx, func(tx Tx) error {
+	if err := c.place(ctx, d.World.ID, d.World.Slug); err != nil {
+		return out, err
+	}
+	err = c.write(ctx, d.World.ID, func(tx Tx) error {
 		in := &streamImport{tx: tx, d: d, stream: WorldStream(d.World.ID), progress: progress,
 			stored: map[Hash]int{}, missing: map[Hash]Seq{}}
 		if err := in.run(ctx); err != nil {

@@ -91,7 +91,7 @@ func (c *Canon) isStalled(ctx context.Context, r Reader, w World) (bool, error) 
 // writes it.
 func (c *Canon) discardFork(ctx context.Context, id access.WorldID) error {
 	for left := true; left; {
-		err := c.store.Write(ctx, func(tx Tx) error {
+		err := c.write(ctx, id, func(tx Tx) error {
 			w, ok, err := First(tx.Worlds(ctx, WorldQuery{ID: id}))
 			if left = ok && w.Unfinished(); err != nil || !left {
 				return err

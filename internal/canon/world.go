@@ -27,6 +27,9 @@ func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (Wo
 		return World{}, err
 	}
 	id := access.WorldID(c.newID(""))
+	if err := c.place(ctx, id, n.Slug); err != nil {
+		return World{}, err
+	}
 	if _, err := c.commitTo(ctx, g, id, first); err != nil {
 		return World{}, err
 	}
@@ -160,11 +163,11 @@ func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved 
 			return err
 		}
 		for _, s := range streams {
-			var w access.WorldID
-			if err := w.UnmarshalText([]byte(s.Stream[len(worldKind)+1:])); err != nil || seen[w] == s.Head {
+			w, ok := StreamWorld(s.Stream)
+			if !ok || seen[w] == s.Head {
 				continue
 			}
-			_, ok, err := finishedWorld(ctx, r, w)
+			_, ok, err = finishedWorld(ctx, r, w)
 			if err != nil {
 				return err
 			}

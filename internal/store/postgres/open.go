@@ -29,7 +29,7 @@ var migrations embed.FS
 
 // schemaVersion is the format of a store: the number of the last migration, which writes it to the
 // table writer.
-const schemaVersion = 10
+const schemaVersion = 11
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion

@@ -38,6 +38,8 @@ var kept = []keptTable{
 	{name: "jobs", what: "jobs", dispensable: true},
 	{name: "job_owners", what: "marks of processes that run jobs", dispensable: true},
 	{name: "deliveries", what: "deliveries of events in progress: an event may be delivered twice, or not at all", dispensable: true},
+	{name: "placements", what: "databases of worlds"},
+	{name: "fences", what: "worlds that other databases serve"},
 	{name: "delivery_cursors", what: "positions of event handlers: events may be delivered twice", dispensable: true},
 }
 

@@ -240,6 +240,7 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
+		"DROP TABLE placements", "DROP TABLE fences",
 		"DROP TRIGGER cards_renamed", "DROP TABLE former_keys", "CREATE INDEX versions_key ON versions (w, key, card)",
 		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0",
 		"UPDATE searched SET gen = (SELECT max(gen) FROM docs)",

@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/store/placed"
+	"loregate/internal/store/postgres"
+)
+
+// databaseNameForm is the format of the name of a database in the settings databases and worlds.
+var databaseNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+
+// validateDatabases checks the settings databases and worlds.
+func (c Config) validateDatabases() error {
+	names := []string{placed.Home}
+	for _, entry := range c.Databases {
+		name, address, _ := strings.Cut(entry, "=")
+		switch {
+		case c.Database == "":
+			return errors.New("databases: set database too; it is the home database")
+		case !databaseNameForm.MatchString(name) || !isDatabase(address):
+			return errors.New("databases: write each as name=postgres://user@host:5432/name, with a name of a-z, 0-9 and '-'; " +
+				"addresses with a comma belong in the configuration file")
+		case slices.Contains(names, name):
+			return fmt.Errorf("databases: the name %s is taken; choose another", name)
+		}
+		names = append(names, name)
+	}
+	for _, entry := range c.Worlds {
+		pattern, name, _ := strings.Cut(entry, "=")
+		if _, err := path.Match(pattern, ""); pattern == "" || err != nil {
+			return fmt.Errorf("worlds: %q does not begin with a pattern; write campaign-*=name", entry)
+		}
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("worlds: %q names no database; name one of %s", entry, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// namedDatabases returns the configurations of the databases beside the home database, by name.
+func (c Config) namedDatabases() (names []string, list []postgres.Config) {
+	for _, entry := range c.Databases {
+		name, address, _ := strings.Cut(entry, "=")
+		p := c.postgresConfig()
+		p.URL, p.Direct, p.Search = address, "", filepath.Join(p.Search, name)
+		names, list = append(names, name), append(list, p)
+	}
+	return names, list
+}
+
+// placedStore is the store of an instance with several databases. What is not about worlds is in the home
+// database, which it embeds.
+type placedStore struct {
+	store
+	worlds *placed.Store
+}
+
+var _ canon.Placer = placedStore{}
+
+// homeOf returns the store of the home database; s itself if there are no others.
+func homeOf(s store) store {
+	if p, ok := s.(placedStore); ok {
+		return p.store
+	}
+	return s
+}
+
+// openPlaced opens the databases beside the home database.
+func openPlaced(ctx context.Context, c Config, home *postgres.Store, logger *slog.Logger) (store, error) {
+	cfg := placed.Config{Home: home, Log: logger}
+	names, configs := c.namedDatabases()
+	for i, p := range configs {
+		p.Log = logger
+		cfg.Others = append(cfg.Others, placed.Named{Name: names[i],
+			Open: func(ctx context.Context) (placed.Database, error) { return postgres.Open(ctx, p) }})
+	}
+	for _, entry := range c.Worlds {
+		pattern, name, _ := strings.Cut(entry, "=")
+		cfg.Patterns = append(cfg.Patterns, placed.Pattern{Slug: pattern, Database: name})
+	}
+	s, err := placed.Open(ctx, cfg)
+	if err != nil {
+		return nil, errors.Join(err, home.Close())
+	}
+	return placedStore{shared{home}, s}, nil
+}
+
+// errPlaced is returned for a home database whose settings lack the others: its worlds would seem lost.
+var errPlaced = fault.New(fault.Invalid,
+	"some worlds of this database were placed in other databases: set databases as for the other processes")
+
+// checkAllHere refuses a database with worlds that were placed elsewhere.
+func checkAllHere(ctx context.Context, s *postgres.Store) error {
+	list, err := s.Placements(ctx)
+	for _, p := range list {
+		if err == nil && p.Database != "" {
+			err = errPlaced
+		}
+	}
+	return err
+}
+
+func (p placedStore) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return p.worlds.Read(ctx, f)
+}
+
+func (p placedStore) Write(ctx context.Context, f func(canon.Tx) error) error {
+	return p.worlds.Write(ctx, f)
+}
+
+// WriteTo implements canon.Placer.
+func (p placedStore) WriteTo(ctx context.Context, w access.WorldID, f func(canon.Tx) error) error {
+	return p.worlds.WriteTo(ctx, w, f)
+}
+
+// Place implements canon.Placer.
+func (p placedStore) Place(ctx context.Context, w access.WorldID, slug string) error {
+	return p.worlds.Place(ctx, w, slug)
+}
+
+func (p placedStore) Changed() <-chan struct{} { return p.worlds.Changed() }
+
+func (p placedStore) Close() error { return errors.Join(p.worlds.Close(), p.store.Close()) }
+
+// each calls f with every open database as a store, and adds its name to faults and errors.
+func (p placedStore) each(f func(s *postgres.Store) ([]string, error)) (faults []string, err error) {
+	err = p.worlds.Each(func(name string, db placed.Database) error {
+		found, err := f(db.(*postgres.Store)) // openPlaced opened all
+		for _, text := range found {
+			faults = append(faults, "database "+name+": "+text)
+		}
+		if err != nil {
+			err = fmt.Errorf("database %s: %w", name, err)
+		}
+		return err
+	})
+	return faults, err
+}
+
+func (p placedStore) Verify(ctx context.Context) ([]string, error) {
+	return p.each(func(s *postgres.Store) ([]string, error) { return s.Verify(ctx) })
+}
+
+func (p placedStore) Check(ctx context.Context, rest func(time.Duration)) ([]string, error) {
+	return p.each(func(s *postgres.Store) ([]string, error) { return s.Check(ctx, rest) })
+}
+
+func (p placedStore) MarkDamaged(found string) {
+	_, _ = p.each(func(s *postgres.Store) ([]string, error) { s.MarkDamaged(found); return nil, nil }) // never fails
+}
+
+func (p placedStore) Size(ctx context.Context) (text string, err error) {
+	sizes, err := p.each(func(s *postgres.Store) ([]string, error) {
+		size, err := shared{s}.Size(ctx)
+		return []string{size}, err
+	})
+	return strings.Join(sizes, "; "), err
+}
+
+// checkDatabases checks each database if there are several.
+func (d *doctor) checkDatabases(ctx context.Context, a *App) {
+	p, ok := a.store.(placedStore)
+	if !ok {
+		return
+	}
+	for _, st := range p.worlds.States(ctx) {
+		err := st.Problem
+		if err != nil {
+			err = fmt.Errorf("does not answer, and its %d worlds are not served: %w", st.Worlds, err)
+		}
+		d.printCheck("database "+st.Name, err, "answers, %d worlds", st.Worlds)
+	}
+}
+
+// MoveWorld moves a world to another database while it is served.
+func (a *App) MoveWorld(ctx context.Context, name, database string, out io.Writer) error {
+	p, ok := a.store.(placedStore)
+	if !ok {
+		return fault.New(fault.Invalid, "there is only one database; name others with the setting databases")
+	}
+	w, err := a.resolveWorld(ctx, name)
+	if err != nil {
+		return err
+	}
+	return a.runAsOperator(ctx, w, "move_world", access.Write, func(access.Grant) error {
+		return p.worlds.Move(ctx, w, database, func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) })
+	})
+}

@@ -1,0 +1,141 @@
+package scaletest
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/canon"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// placedConfig returns the configuration of an instance with a home database and a database east, on a
+// server of its own, for worlds whose short names begin with east.
+func placedConfig(t *testing.T) (app.Config, *pgtest.Server) {
+	t.Helper()
+	server := pgtest.Start(t)
+	c := apptest.Config(t, t.TempDir())
+	c.Database, c.Databases, c.Worlds = database(t), []string{"east=" + server.Empty()}, []string{"east*=east"}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return c, server
+}
+
+func openPlaced(t *testing.T, c app.Config) served {
+	t.Helper()
+	a, _ := apptest.Open(t, c, apptest.Quiet())
+	return serve(t, a)
+}
+
+func (s served) create(slug string) {
+	s.t.Helper()
+	if _, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: slug}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// want makes a REST call and returns the body, or fails the test at another status.
+func (s served) want(status int, key, method, path string, body any) string {
+	s.t.Helper()
+	got, text := s.call(key, method, path, body)
+	if got != status {
+		s.t.Fatalf("%s %s: %d %s, want %d", method, path, got, text, status)
+	}
+	return text
+}
+
+// TestDatabaseDownTakesOnlyItsWorlds ends the server of one of two databases. Its worlds answer 503, as do
+// worlds that do not exist; those of the other database go on; and all comes back by itself.
+func TestDatabaseDownTakesOnlyItsWorlds(t *testing.T) {
+	c, server := placedConfig(t)
+	s := openPlaced(t, c)
+	s.create("west")
+	s.create("eastmarch")
+	key, _ := s.key("keeper", access.RoleGM)
+	for _, world := range []string{"west", "eastmarch"} {
+		s.want(http.StatusCreated, key, "POST", "/api/mcp/cards?world="+world, map[string]any{"name": "Inn", "content": "x"})
+	}
+	list := "/api/mcp/cards/Inn?world="
+	s.want(http.StatusOK, key, "GET", list+"eastmarch", nil)
+	s.want(http.StatusNotFound, key, "GET", list+"nowhere", nil)
+
+	server.Drop()
+	down := s.want(http.StatusServiceUnavailable, key, "GET", list+"eastmarch", nil)
+	if nowhere := s.want(http.StatusServiceUnavailable, key, "GET", list+"nowhere", nil); messageOf(nowhere) != messageOf(down) {
+		t.Errorf("an unknown world answers %s, one of the database that is down %s", nowhere, down)
+	}
+	s.want(http.StatusOK, key, "GET", list+"west", nil)
+	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards?world=west", map[string]any{"name": "Mill", "content": "x"})
+	health, err := s.app.Health(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := false
+	for _, f := range health.Findings {
+		named = named || f.Check == "database east" && !f.Good
+	}
+	if !named {
+		t.Errorf("the health does not name the database that is down: %+v", health.Findings)
+	}
+	other := openPlaced(t, c) // a process may start while a database is down
+	other.want(http.StatusOK, key, "GET", list+"west", nil)
+
+	server.Again()
+	for _, p := range []served{s, other} {
+		apptest.Eventually(t, "the database is used again", 20*time.Second, func() bool {
+			status, _ := p.call(key, "GET", list+"eastmarch", nil)
+			return status == http.StatusOK
+		})
+		p.want(http.StatusNotFound, key, "GET", list+"nowhere", nil)
+	}
+}
+
+// messageOf returns an error's body up to its correlation id.
+func messageOf(body string) string {
+	before, _, _ := strings.Cut(body, "correlation")
+	return before
+}
+
+// TestMovedWorld moves a world through the command while another process serves it. Both processes serve it
+// afterwards; a process without the setting is refused.
+func TestMovedWorld(t *testing.T) {
+	c, _ := placedConfig(t)
+	s := openPlaced(t, c)
+	s.create("campaign")
+	key, _ := s.key("keeper", access.RoleGM)
+	low, _ := s.key("player", access.RoleUser)
+	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards", map[string]any{"name": "Inn", "content": "An old inn."})
+	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards", map[string]any{"name": "Inn+GM", "content": "A spy."})
+	before := s.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn", nil)
+	mover, _ := apptest.Open(t, c, apptest.Quiet())
+	var out bytes.Buffer
+	if err := mover.MoveWorld(t.Context(), "campaign", "east", &out); err != nil {
+		t.Fatal(err, out.String())
+	}
+	if !strings.Contains(out.String(), "the world is in east") {
+		t.Errorf("the command printed %s", out.String())
+	}
+	if after := s.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn", nil); after != before {
+		t.Errorf("the card was %s and is %s", before, after)
+	}
+	s.want(http.StatusForbidden, low, "GET", "/api/mcp/cards/Inn+GM", nil)
+	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards", map[string]any{"name": "Mill", "content": "x"})
+	if found := s.want(http.StatusOK, key, "GET", "/api/mcp/cards?q=old&search_in=content", nil); !strings.Contains(found, "Inn") {
+		t.Errorf("a search after the move finds %s", found)
+	}
+	plain := c
+	plain.Databases, plain.Worlds = nil, nil
+	if a, err := app.Open(t.Context(), plain, apptest.Quiet()); err == nil || !strings.Contains(err.Error(), "set databases") {
+		t.Errorf("a process without the setting opens: %v", err)
+		a.Close(t.Context())
+	}
+	if err := mover.MoveWorld(t.Context(), "campaign", "nowhere", &out); err == nil {
+		t.Error("a move to an unknown database succeeds")
+	}
+}

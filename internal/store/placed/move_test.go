@@ -1,0 +1,300 @@
+package placed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/store/sqlite"
+	"loregate/internal/wait"
+)
+
+var guard = access.NewGuard(access.Config{})
+
+func grant(t testing.TB, role access.Role, w access.WorldID, key string) access.Grant {
+	t.Helper()
+	call, err := guard.Admit(context.Background(), access.Caller{Subject: access.Subject(role.String()), EveryRole: role,
+		Operator: role == access.RoleAdmin}, access.Request{Effect: access.Write, World: w, IdempotencyKey: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call.Grant
+}
+
+func newWorld(t testing.TB, s *Store, slug string) canon.World {
+	t.Helper()
+	w, err := canon.New(canon.Config{Store: s}).CreateWorld(t.Context(), grant(t, access.RoleAdmin, access.WorldID{}, ""),
+		canon.NewWorld{Slug: slug})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// load writes to a world and reads it through several processes until stop is called.
+type load struct {
+	t       testing.TB
+	world   access.WorldID
+	run     sync.WaitGroup
+	ended   atomic.Bool
+	slowest atomic.Int64
+
+	mu   sync.Mutex // guards acked
+	acks map[uuid.UUID]string
+}
+
+func startLoad(t testing.TB, w access.WorldID, writers int, processes ...*Store) *load {
+	l := &load{t: t, world: w, acks: map[uuid.UUID]string{}}
+	for i := range writers {
+		l.run.Go(func() { l.work(canon.New(canon.Config{Store: processes[i%len(processes)]}), i) })
+	}
+	return l
+}
+
+func (l *load) stop() {
+	l.ended.Store(true)
+	l.run.Wait()
+}
+
+var gmLabel = access.NewLabel(access.LevelGM)
+
+// work creates a card and a hidden one in each round, and in some rounds changes, purges or trashes it. A write
+// that was refused is repeated with its idempotency key.
+func (l *load) work(c *canon.Canon, worker int) {
+	for n := 0; !l.ended.Load(); n++ {
+		name := fmt.Sprintf("Card %d-%d", worker, n)
+		l.write(c, name, func(p *canon.Plan) error {
+			if _, err := p.Create(canon.NewCard{Name: name, Content: "Text of " + name}); err != nil {
+				return err
+			}
+			_, err := p.Create(canon.NewCard{Name: "Secret " + name, Content: "hidden", Label: &gmLabel})
+			return err
+		})
+		if n%4 == 1 {
+			l.write(c, name+" again", func(p *canon.Plan) error {
+				card, err := p.Card(name)
+				if err != nil {
+					return err
+				}
+				text := "Another text of " + name
+				_, err = p.Update(card, canon.Edit{Content: &text})
+				return err
+			})
+		}
+		if n%8 == 1 {
+			l.write(c, name+" purged", func(p *canon.Plan) error { return purgeFirst(p, name) })
+		}
+		l.read(c, name)
+	}
+}
+
+// purgeFirst erases the first version of a card.
+func purgeFirst(p *canon.Plan, name string) error {
+	ctx := context.Background()
+	card, err := p.Card(name)
+	if err != nil {
+		return err
+	}
+	list, _, err := p.Versions(ctx, card.ID, canon.Page{Limit: 10})
+	if err != nil {
+		return err
+	}
+	return p.Purge(card, list[len(list)-1])
+}
+
+func (l *load) write(c *canon.Canon, key string, plan func(*canon.Plan) error) {
+	for try := 0; ; try++ {
+		started := time.Now()
+		receipt, err := c.Update(context.Background(), grant(l.t, access.RoleAdmin, l.world, key), plan)
+		if took := int64(time.Since(started)); took > l.slowest.Load() {
+			l.slowest.Store(took)
+		}
+		if err == nil {
+			l.mu.Lock()
+			l.acks[receipt.Change] = key
+			l.mu.Unlock()
+			return
+		}
+		if fault.KindOf(err) != fault.Unavailable || try > 100 {
+			l.t.Errorf("write %s: %v", key, err)
+			return
+		}
+		wait.For(context.Background(), 5*time.Millisecond)
+	}
+}
+
+// read checks that a user sees the card that was just written, and never the hidden one.
+func (l *load) read(c *canon.Canon, name string) {
+	err := c.Read(context.Background(), grant(l.t, access.RoleUser, l.world, ""), func(s *canon.Snapshot) error {
+		if _, err := s.Find(context.Background(), name); err != nil {
+			return err
+		}
+		if _, err := s.Find(context.Background(), "Secret "+name); fault.KindOf(err) != fault.NotFound {
+			return fmt.Errorf("a user reads the hidden card: %w", err)
+		}
+		return nil
+	})
+	if err != nil && fault.KindOf(err) != fault.Unavailable {
+		l.t.Errorf("read %s: %v", name, err)
+	}
+}
+
+// check proves that nothing was lost or doubled, and that the tables follow from the stream.
+func (l *load) check(s *Store) {
+	l.t.Helper()
+	ctx := context.Background()
+	seen, keys := map[uuid.UUID]bool{}, map[string]bool{}
+	if err := s.Read(ctx, func(r canon.Reader) error {
+		for c, err := range r.Commits(ctx, canon.WorldStream(l.world), 2) {
+			if err != nil {
+				return err
+			}
+			rec, err := c.Record()
+			if err != nil {
+				return err
+			}
+			if keys[rec.Idempotency] {
+				l.t.Errorf("%s was committed twice", rec.Idempotency)
+			}
+			seen[c.ID], keys[rec.Idempotency] = true, true
+		}
+		return nil
+	}); err != nil {
+		l.t.Fatal(err)
+	}
+	for id, key := range l.acks {
+		if !seen[id] {
+			l.t.Errorf("the acknowledged commit of %s is lost", key)
+		}
+	}
+	if len(seen) != len(l.acks) {
+		l.t.Errorf("the stream has %d commits, %d were acknowledged", len(seen), len(l.acks))
+	}
+	if _, err := canon.VerifyStreams(ctx, s); err != nil {
+		l.t.Error(err)
+	}
+	out, err := canon.New(canon.Config{Store: s}).Rebuild(ctx, grant(l.t, access.RoleAdmin, l.world, ""), l.world,
+		canon.CompareOnly)
+	if err != nil || len(out.Different) > 0 {
+		l.t.Errorf("tables that differ from the stream: %v, %v", out.Different, err)
+	}
+	l.t.Logf("%d commits; the slowest write took %s", len(l.acks), time.Duration(l.slowest.Load()).Round(time.Millisecond))
+}
+
+var errKilled = errors.New("killed")
+
+// moveKilled moves a world, and kills the move after the steps with a chance, until it is done.
+func moveKilled(t testing.TB, s *Store, w access.WorldID, to string, chance float64) (kills int) {
+	t.Helper()
+	for {
+		m := &move{s: s, world: w, stream: canon.WorldStream(w), progress: func(string, ...any) {}, after: func(string) error {
+			if rand.Float64() < chance {
+				return errKilled
+			}
+			return nil
+		}}
+		err := m.run(t.Context(), to)
+		if err == nil {
+			return kills
+		}
+		if kills++; !errors.Is(err, errKilled) && fault.KindOf(err) != fault.Conflict || kills > 500 {
+			t.Fatalf("move %d: %v", kills, err)
+		}
+	}
+}
+
+// TestMoveUnderLoad moves a world between databases while two processes write to it and a third one, which
+// moves it, is killed at any step. MOVES sets the number of moves.
+func TestMoveUnderLoad(t *testing.T) {
+	moves := 3
+	if n, err := strconv.Atoi(os.Getenv("MOVES")); err == nil {
+		moves = n
+	}
+	f := newFiles(t)
+	one, two, mover := f.open(t), f.open(t), f.open(t)
+	w := newWorld(t, one, "east-march")
+	l := startLoad(t, w.ID, 3, one, two)
+	kills := 0
+	for i := range moves {
+		kills += moveKilled(t, mover, w.ID, []string{"west", Home, "east"}[i%3], 0.15)
+	}
+	l.stop()
+	l.check(one)
+	l.check(two)
+	t.Logf("%d moves, killed %d times", moves, kills)
+	if slowest := time.Duration(l.slowest.Load()); slowest > 2*time.Second {
+		t.Errorf("a write took %s, want less than 2s", slowest)
+	}
+}
+
+// TestKilledMove kills a move after each of its steps. The world is served, in one place, before the move
+// is run again, which finishes it.
+func TestKilledMove(t *testing.T) {
+	for _, step := range []string{"announce", "batch", "copy", "prove", "freeze", "rest", "seal", "finish", "discard batch",
+		"discard"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			f := newFiles(t)
+			one, mover := f.open(t), f.open(t)
+			w := newWorld(t, one, "east-march")
+			l := &load{t: t, world: w.ID, acks: map[uuid.UUID]string{}}
+			c := canon.New(canon.Config{Store: one})
+			put := func(n int) {
+				t.Helper()
+				name := fmt.Sprintf("Card %d", n)
+				l.write(c, name, func(p *canon.Plan) error {
+					_, err := p.Create(canon.NewCard{Name: name, Content: "A text."})
+					return err
+				})
+				l.read(c, name)
+			}
+			for n := range 30 {
+				put(n)
+			}
+			m := &move{s: mover, world: w.ID, stream: canon.WorldStream(w.ID), progress: t.Logf, after: func(at string) error {
+				if at == step {
+					return errKilled
+				}
+				return nil
+			}}
+			if err := m.run(t.Context(), "west"); !errors.Is(err, errKilled) {
+				t.Fatalf("the move was not killed: %v", err)
+			}
+			put(100)
+			if err := f.open(t).Move(t.Context(), w.ID, "west", t.Logf); err != nil {
+				t.Fatal(err)
+			}
+			put(101)
+			l.check(one)
+			if err := f.open(t).Move(t.Context(), w.ID, "west", t.Logf); err != nil {
+				t.Fatal(err)
+			}
+			east, err := sqlite.Open(t.Context(), sqlite.Config{Path: f.east})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer east.Close()
+			if err := east.Read(t.Context(), func(r canon.Reader) error {
+				streams, err := r.Streams(t.Context(), "")
+				if len(streams) > 0 {
+					t.Errorf("the old copy is left: %v", streams)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
