@@ -174,7 +174,7 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 	return m.describePlace(ctx, t, d.PlayerID)
 }
 
-// tellDetail tells what the texts at a place say of a thing. Of what is everywhere the mood over the place tells.
+// tellDetail narrates a look at a thing that texts at the place name. Of the air and its like the mood tells.
 func (m narrator) tellDetail(ctx context.Context, t world.Card, name string) (string, error) {
 	all, err := passagesAt(ctx, m.AsOf, t)
 	if err != nil {
