@@ -56,7 +56,7 @@ func (c SignIn) checkFields() error {
 	return f.toError()
 }
 
-// OutsideKey holds the claims of an outside issuer about a person who signed in by it.
+// OutsideKey holds claims about a person who signed in by an outside issuer.
 type OutsideKey struct {
 	Issuer string   `json:"issuer"`           // its address
 	Values []string `json:"values,omitempty"` // of the roles claim, those that the configuration mapped then
