@@ -171,7 +171,7 @@ var questions = map[string][]string{
 	"relationship_type_create": {`{"name": "haunts", "inverse": "haunted by"}`},
 	"relationship_create":      {`{"source_id": "$ann", "target_id": "$cy", "type": "betrayed"}`},
 	"relationship_delete":      {`{"relationship_id": "$tie"}`},
-	"relationship_map": {`{"entity_id": "$ann"}`, `{"entity_id": "$ann", "depth": 4}`,
+	"relationship_map": {`{"entity_id": "$ann"}`, `{"entity_id": "$ann", "depth": 4, "as_of_session": 1}`, `{"entity_id": "$ann", "depth": 4}`,
 		`{"entity_id": "$cy", "depth": 2}`, `{"entity_id": "$dee", "depth": 4}`, `{"entity_id": "$ann", "depth": 9}`},
 	"timeline_query": {`{}`, `{"limit": 1}`, `{"limit": 1, "offset": 1}`, `{"start_date": "1926-03-13"}`,
 		`{"start_date": "1926-03-13", "end_date": "1926-03-13"}`, `{"end_date": "1926"}`,

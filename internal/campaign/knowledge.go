@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -39,7 +40,20 @@ func (c revealEvent) hasItem(field, id string) bool {
 	})
 }
 
-// historyOf reads the history of a campaign; l must be the GM's snapshot.
+// historyFor reads the history of a campaign that has a session of this number.
+func historyFor(ctx context.Context, l *canon.Snapshot, number int) (history, error) {
+	if _, ok, err := l.Exists(ctx, sessionName(number)); err != nil || !ok {
+		if err == nil {
+			e := fault.New(fault.NotFound, "there is no session %d in this campaign; session_list lists the sessions", number)
+			e.Fields = []fault.Field{{Field: "as_of_session", Error: "no such session"}}
+			err = e
+		}
+		return history{}, err
+	}
+	return historyOf(ctx, l)
+}
+
+// historyOf reads the history of a campaign as far as the caller sees it: only the GM sees the reveals.
 func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	h.now = l.Now()
 	for c, err := range allSessions(ctx, l) {

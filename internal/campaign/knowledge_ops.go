@@ -113,15 +113,7 @@ func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowl
 	if in.AsOfSession == nil {
 		return k, nil
 	}
-	if _, ok, err := l.Exists(ctx, sessionName(*in.AsOfSession)); err != nil || !ok {
-		if err == nil {
-			e := fault.New(fault.NotFound, "there is no session %d in this campaign; session_list lists the sessions", *in.AsOfSession)
-			e.Fields = []fault.Field{{Field: "as_of_session", Error: "no such session"}}
-			err = e
-		}
-		return k, err
-	}
-	h, err := historyOf(ctx, l)
+	h, err := historyFor(ctx, l, *in.AsOfSession)
 	k.at, k.later, k.reveals = h.asOf(*in.AsOfSession), h.laterSeqs(*in.AsOfSession), h.reveals
 	return k, err
 }

@@ -231,3 +231,42 @@ func TestAPreviewShowsNothingAboveTheCallersLevel(t *testing.T) {
 		s.As("admin").Call("preview_as", `{"subject": "ada", "tool": "entity_search"}`).Want("result.total", 1)
 	})
 }
+
+// A map as of a session has the entities and relationships that its reader saw at the session's end, as they were.
+func TestRelationshipMapAsOfASession(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		ann := gm.Make("npc", "Ann", `"revealed": true`)
+		bo := gm.Make("npc", "Bo", `"revealed": true`)
+		cy := gm.Make("npc", "Cy", ``)
+		dee := gm.Make("npc", "Dee", `"revealed": true`)
+		tie := gm.Relate(ann, "ally of", bo, ``)
+		gm.Relate(bo, "owns", cy, ``)
+		gm.Relate(cy, "owns", dee, ``)
+		gm.Call("reveal", `{"items": [{"relationship_id": "`+tie+`"}]}`)
+		gm.Call("session_create", `{"number": 9}`)
+		one := gm.Played("1")
+		gm.Call("reveal", `{"items": [{"entity_id": "`+cy+`"}], "session_id": "`+one+`"}`)
+		gm.Call("entity_update", `{"entity_id": "`+bo+`", "name": "Old Bo"}`)
+		gm.Call("relationship_delete", `{"relationship_id": "`+tie+`"}`)
+		gm.Relate(ann, "enemy of", dee, ``)
+		gm.Played("2")
+		late := gm.Make("npc", "Late", `"revealed": true`)
+		gm.Relate(ann, "ally of", late, ``)
+
+		of := func(a actor, id, session string) optest.Answer {
+			return a.Call("relationship_map", `{"entity_id": "`+id+`", "depth": 4`+session+`}`)
+		}
+		of(gm, ann, ``).WantEach("nodes", "name", "Ann, Dee, Late, Cy, Old Bo")
+		of(gm, ann, `, "as_of_session": 9`).WantEach("nodes", "name", "Ann, Dee, Late, Cy, Old Bo")
+		of(gm, ann, `, "as_of_session": 2`).WantEach("nodes", "name", "Ann, Dee, Cy, Old Bo").Want("as_of_session", 2)
+		then := of(gm, ann, `, "as_of_session": 1`).WantEach("nodes", "name", "Ann, Bo, Cy, Dee")
+		then.Want("relationships.#", 3).Has("ally of").Lacks("enemy of").Want("nodes.3.depth", 3).Want("reached", 4)
+		of(ada, ann, `, "as_of_session": 1`).WantEach("nodes", "name", "Ann, Bo").Lacks("Cy", "Dee", cy, dee, "Old Bo")
+		of(ada, cy, `, "as_of_session": 1`).Want("nodes.#", 0).Want("reached", 0).Want("center.name", "Cy")
+		of(gm, late, `, "as_of_session": 1`).Want("nodes.#", 0)
+		gm.Call("session_create", `{"number": 0}`)
+		gm.WantFault("INVALID_PARAMS", "relationship_map", `{"entity_id": "`+ann+`", "as_of_session": 0}`)
+		ada.WantFault("NOT_FOUND", "relationship_map", `{"entity_id": "`+ann+`", "as_of_session": 99}`)
+	})
+}

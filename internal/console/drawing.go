@@ -44,10 +44,10 @@ const (
 
 // drawGraph lays out the entities around the first one: those that are a step further stand a column further
 // to the right, near those that they are related to.
-func drawGraph(f frame, nodes []entity, relationships []relationship) drawing {
+func drawGraph(f frame, g graph) drawing {
 	d := drawing{}
 	columns := [][]entity{}
-	for _, n := range nodes {
+	for _, n := range g.Nodes {
 		for len(columns) <= n.Depth {
 			columns = append(columns, nil)
 		}
@@ -63,13 +63,13 @@ func drawGraph(f frame, nodes []entity, relationships []relationship) drawing {
 	at := map[string]mark{}
 	for depth, column := range columns {
 		slices.SortStableFunc(column, func(a, b entity) int {
-			return cmp.Or(cmp.Compare(rowOfNeighbours(a.ID, relationships, row), rowOfNeighbours(b.ID, relationships, row)),
+			return cmp.Or(cmp.Compare(rowOfNeighbours(a.ID, g.Relationships, row), rowOfNeighbours(b.ID, g.Relationships, row)),
 				strings.Compare(a.Name, b.Name))
 		})
 		for i, n := range column {
 			y := graphMargin + (tallest-len(column))*graphRow/2 + i*graphRow + graphRow/2
 			m := mark{ID: n.ID, X: graphMargin + depth*graphColumn, Y: y, Rows: []string{n.Name}, Title: typeLabel(n.Type),
-				Link: f.link("graph", n.ID), Class: n.Type}
+				Link: g.link(f, n.ID), Class: n.Type}
 			if depth == 0 {
 				m.Link = f.link("campaign", n.ID)
 			}
@@ -80,7 +80,7 @@ func drawGraph(f frame, nodes []entity, relationships []relationship) drawing {
 			row[n.ID] = float64(i) - float64(len(column))/2
 		}
 	}
-	for _, r := range relationships {
+	for _, r := range g.Relationships {
 		a, there := at[r.SourceID]
 		b, also := at[r.TargetID]
 		if !there || !also {

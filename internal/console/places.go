@@ -123,9 +123,11 @@ type graph struct {
 	Relationships []relationship `json:"relationships"`
 	Truncated     bool           `json:"truncated"`
 
-	Steps  string   `json:"-"`
-	Types  []string `json:"-"` // of all relationships
-	Chosen []string `json:"-"` // types that are shown; none is all
+	Steps    string        `json:"-"`
+	Session  string        `json:"-"` // number of the session at whose end it is shown; "" is now
+	Sessions []playSession `json:"-"` // completed ones, latest first
+	Types    []string      `json:"-"` // of all relationships
+	Chosen   []string      `json:"-"` // types that are shown; none is all
 }
 
 // chooseTypes drops the relationships of other types, and the entities that have none left.
@@ -150,26 +152,53 @@ func (g *graph) chooseTypes(wanted []string) {
 	g.Nodes = slices.DeleteFunc(g.Nodes, func(n entity) bool { return !related[n.ID] })
 }
 
-// withSteps returns the address of the graph with another number of steps and the same types.
+// link returns the address of the graph around an entity, for the same session.
+func (g *graph) link(f frame, id string) templ.SafeURL {
+	address := f.link("graph", id)
+	if g.Session != "" {
+		address += query(f, "session", g.Session)
+	}
+	return address
+}
+
+// withSteps returns the address of the graph with another number of steps, the same session and the same types.
 func (g *graph) withSteps(f frame, steps string) templ.SafeURL {
 	address := f.link("graph", g.Center.ID) + query(f, "steps", steps)
+	if g.Session != "" {
+		address += templ.SafeURL("&" + url.Values{"session": {g.Session}}.Encode())
+	}
 	for _, t := range g.Chosen {
 		address += templ.SafeURL("&" + url.Values{"type": {t}}.Encode())
 	}
 	return address
 }
 
+// readSessions reads the sessions at whose end the graph can be shown.
+func (g *graph) readSessions(v *visit) error {
+	list, err := call[sessionList](v, "session_list", v.campaign(fields{"limit": 100, "status": "COMPLETED"}))
+	g.Sessions = list.Sessions
+	slices.SortFunc(g.Sessions, func(a, b playSession) int { return cmp.Compare(b.Number, a.Number) })
+	return err
+}
+
 // showGraph shows the relationships around an entity.
 func (s *server) showGraph(v *visit) error {
 	q := v.r.URL.Query()
 	steps := cmp.Or(q.Get("steps"), "2")
-	g, err := call[graph](v, "relationship_map",
-		v.campaign(fields{"entity_id": v.r.PathValue("id"), "depth": numberOf(steps)}))
+	in := v.campaign(fields{"entity_id": v.r.PathValue("id"), "depth": numberOf(steps)})
+	session := q.Get("session")
+	if session != "" {
+		in["as_of_session"] = numberOf(session)
+	}
+	g, err := call[graph](v, "relationship_map", in)
 	if err != nil {
 		return err
 	}
-	g.Steps = steps
+	g.Steps, g.Session = steps, session
+	if err := g.readSessions(v); err != nil {
+		return err
+	}
 	g.chooseTypes(q["type"])
 	f := v.frame(g.Center.Name)
-	return v.write(http.StatusOK, graphPage(f, g, drawGraph(f, g.Nodes, g.Relationships)))
+	return v.write(http.StatusOK, graphPage(f, g, drawGraph(f, g)))
 }

@@ -43,6 +43,23 @@ func (p *tab) chooseRelationships(t *testing.T) {
 	}
 }
 
+// chooseSession shows an open graph as it stood at the end of a session, and goes back.
+func (p *tab) chooseSession(t *testing.T) {
+	t.Helper()
+	p.eval(`document.querySelector("#session").value = "1"`)
+	p.click("Show")
+	p.waits(`new URLSearchParams(location.search).get("session") === "1"`, "the address has the session")
+	if got := p.eval(`document.querySelector("#session").value`); got != "1" {
+		t.Errorf("session %s is chosen", got)
+	}
+	p.look("graph-session")
+	p.checkAxeHere(loadAxe(t), "graph as of a session")
+	p.click("3")
+	p.waits(`location.search.includes("session=1") && location.search.includes("steps=3")`, "other steps keep the session")
+	p.eval(`history.go(-2)`)
+	p.waits(`!new URLSearchParams(location.search).get("session")`, "Back shows the present")
+}
+
 // TestTheCampaignIsKept adds an event, plans a session, publishes its recap and decides a conflict.
 func TestTheCampaignIsKept(t *testing.T) {
 	t.Parallel()

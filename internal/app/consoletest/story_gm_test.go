@@ -282,6 +282,7 @@ func (p *tab) reveal(player *tab, script string) {
 	p.wants("Hedwig Vogt")
 	p.look("graph")
 	p.chooseRelationships(p.t)
+	p.chooseSession(p.t)
 	p.click("Sheet")
 	player.open(strings.TrimPrefix(p.eval("location.pathname"), p.base))
 	player.wants("Patient in room 9")

@@ -79,9 +79,14 @@ func (s *story) feeds(turn int) []feed {
 			})
 			s.chat("p2", game, map[string]any{"text": said})
 		}},
-		{"runs", "/api/studio/runs/stream?world=lendwater", "event: runs", 2, func(s *story) {
-			s.tellHiddenNow(func() { s.tryScene("gm", turn) })
-			s.tryScene("user", turn)
+		{"runs", "/api/studio/runs/stream?world=lendwater", "event: runs", 1, func(s *story) {
+			s.tellHiddenNow(func() {
+				for _, l := range s.hidden {
+					if l.Level == access.LevelGM && len(l.Subjects) == 0 { // game masters see such a run
+						s.tryScene("gm", turn)
+					}
+				}
+			})
 		}},
 		{"run", "/api/studio/runs/" + s.ids["run"] + "/stream", "event: ended", 1, func(*story) {}},
 	}
