@@ -154,7 +154,7 @@ type agentListCmd struct {
 	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 }
 
-var agentTable = table[app.AgentRole]{"AGENT ON VIEW MODEL TIER TOKENS/HOUR TOKENS/DAY TRIGGER", func(r app.AgentRole) []string {
+var agentTable = table[agent.State]{"AGENT ON VIEW MODEL TIER TOKENS/HOUR TOKENS/DAY TRIGGER", func(r agent.State) []string {
 	on := "off"
 	if r.On {
 		on = "on"

@@ -83,6 +83,10 @@ type Config struct {
 		payload json.RawMessage) ([]proposal.Assessment, error)
 	// SwitchedOff reports whether an agent was switched off in a world, which ends its runs. nil: none was.
 	SwitchedOff func(ctx context.Context, w access.WorldID, role string) (bool, error)
+	// States describes the roles in a world, and Switch switches one with the rights of a grant. Required by
+	// ManageOperations, as is Usage.
+	States func(ctx context.Context, w access.WorldID) ([]State, error)
+	Switch func(ctx context.Context, g access.Grant, role string, on bool) error
 	// Kept lists the texts that are kept at some places and characters, from an offset, and the number of all these
 	// cards; VetKept judges one, and Audited is told of an audit. The first two are required by audits.
 	Kept    func(ctx context.Context, g access.Grant, offset, limit int) ([]Kept, int, error)

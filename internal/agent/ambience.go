@@ -53,6 +53,9 @@ type task struct {
 	answers []json.RawMessage
 
 	proposed []proposal.Result
+
+	began time.Time
+	trace []usage.RunCall
 }
 
 // errTooManyCalls ends a task that reads more often than allowed.
@@ -84,7 +87,14 @@ func (t *task) invokeTool(ctx context.Context, tool string, input any) (*op.Answ
 		r = t.call.PartOf(tool, b)
 		r.IdempotencyKey = "" // the inputs of several parts differ
 	}
-	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, r)
+	began := t.agents.cfg.Now()
+	answer, err := t.agents.cfg.Invoker.Invoke(ctx, t.caller, r)
+	size := 0
+	if err == nil {
+		size = len(answer.Output)
+	}
+	t.traceCall(tool, toMilliseconds(t.agents.cfg.Now().Sub(began)), size, 0, err)
+	return answer, err
 }
 
 // Answer returns an output in the form that hashes and prompts use: without its contextRef. If the

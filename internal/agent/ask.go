@@ -130,6 +130,7 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 	spent := done.TokensPrompt + done.TokensCompletion
 	if r.task != nil {
 		r.task.spent += spent
+		r.task.traceCall("model", event.LatencyMS, 0, spent, err)
 	}
 	a.returnTokens(ctx, w, taken, most-spent)
 	return done, nil, err

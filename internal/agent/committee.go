@@ -105,7 +105,7 @@ func (t *task) judgeDraft(ctx context.Context, draft arc, by string, n int) (d D
 		return d, err
 	}
 	d.hash = sha256.Sum256(d.payload)
-	judged, err := t.agents.cfg.Assess(ctx, t.caller, t.world, t.id, "quest", d.payload)
+	judged, err := t.assess(ctx, "quest", d.payload)
 	if err != nil {
 		return d, err
 	}

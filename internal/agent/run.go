@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
+	"loregate/internal/usage"
 	"loregate/internal/wait"
 )
 
@@ -78,12 +79,14 @@ func (a *Agents) Run(ctx context.Context, w access.WorldID, name string, o Order
 		return Report{}, err
 	}
 	defer stop()
-	t := &task{agents: a, caller: role.callerFor(o.GM), world: w, id: run, role: name, dry: o.DryRun}
+	t := &task{agents: a, caller: role.callerFor(o.GM), world: w, id: run, role: name, dry: o.DryRun,
+		began: a.cfg.Now(), trace: []usage.RunCall{}}
 	out, err := pipelines[name](ctx, t, o)
 	if cause := context.Cause(ctx); errors.Is(cause, errSwitchedOff) {
 		err = cause
 	}
 	out.Run, out.Role, out.DryRun, out.Calls, out.Spent, out.Proposals = run, name, o.DryRun, t.calls, t.spent, t.proposed
+	t.recordRun(ctx, out, err)
 	return out, err
 }
 
@@ -147,7 +150,7 @@ func (t *task) assessDraft(ctx context.Context, d draft) (r proposal.Result, err
 	if err != nil {
 		return r, err
 	}
-	judged, err := t.agents.cfg.Assess(ctx, t.caller, t.world, t.id, d.kind, payload)
+	judged, err := t.assess(ctx, d.kind, payload)
 	r.Status = Passed
 	for _, one := range judged {
 		if !one.Passed && r.Rejection == nil {
@@ -155,6 +158,14 @@ func (t *task) assessDraft(ctx context.Context, d draft) (r proposal.Result, err
 		}
 	}
 	return r, err
+}
+
+// assess judges a payload that is not proposed.
+func (t *task) assess(ctx context.Context, kind string, payload json.RawMessage) ([]proposal.Assessment, error) {
+	began := t.agents.cfg.Now()
+	judged, err := t.agents.cfg.Assess(ctx, t.caller, t.world, t.id, kind, payload)
+	t.traceCall("assess_draft", toMilliseconds(t.agents.cfg.Now().Sub(began)), 0, 0, err)
+	return judged, err
 }
 
 // readOutput calls an operation and returns its answer.

@@ -13,31 +13,19 @@ import (
 	"loregate/internal/usage"
 )
 
-// AgentRole describes an agent in a world.
-type AgentRole struct {
-	Name    string   `json:"name"`
-	Does    string   `json:"does"`
-	Trigger string   `json:"trigger"`
-	On      bool     `json:"on"`
-	Sees    string   `json:"audience"` // the role whose view it has
-	Tools   []string `json:"tools"`
-	Use     string   `json:"use,omitempty"` // of the model, in model.uses; "" for none
-	Tier    string   `json:"tier,omitempty"`
-	Model   string   `json:"model"`      // that writes or judges; rules if none does
-	Hour    int      `json:"tokensHour"` // most tokens of its runs in a world and hour; 0 for no limit
-	Day     int      `json:"tokensDay"`
-	Calls   int      `json:"toolCalls"` // most reads of a run
-}
-
 // AgentRoles returns the agents in the order of their names, as they are in a world.
-func (a *App) AgentRoles(ctx context.Context, worldName string) (out []AgentRole, err error) {
+func (a *App) AgentRoles(ctx context.Context, worldName string) (out []agent.State, err error) {
 	w, err := a.resolveWorld(ctx, worldName)
 	if err != nil {
 		return nil, err
 	}
+	return a.agentStates(ctx, w)
+}
+
+func (a *App) agentStates(ctx context.Context, w access.WorldID) (out []agent.State, err error) {
 	list, err := agent.Roles()
 	for _, r := range list {
-		one := AgentRole{Name: r.Name, Does: r.Does, Trigger: r.Trigger, Sees: r.Audience, Tools: r.Tools, Use: r.Use,
+		one := agent.State{Name: r.Name, Does: r.Does, Trigger: r.Trigger, Sees: r.Audience, Tools: r.Tools, Use: r.Use,
 			Tier: string(r.Tier), Model: "rules", Hour: r.TokensHour, Day: r.TokensDay, Calls: agent.MaxToolCalls}
 		if r.Use != "" && a.modelFor(r.Use) {
 			one.Model = a.model.ModelFor(usePurposes[r.Use])

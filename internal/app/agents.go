@@ -96,7 +96,8 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 // openAgents creates the agents. They call operations through op, like any client.
 func (a *App) openAgents() (err error) {
 	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile,
-		Assess: a.assessDraft, SwitchedOff: a.isAgentOff, Kept: a.keptTexts, VetKept: a.vetKept,
+		Assess: a.assessDraft, SwitchedOff: a.isAgentOff,
+		States: a.agentStates, Switch: a.switchAgent, Kept: a.keptTexts, VetKept: a.vetKept,
 		Audited: a.metrics.Drift, Now: a.now, Logger: a.logger}
 	a.useModel(&c)
 	a.Agents, err = agent.New(c)
@@ -105,7 +106,8 @@ func (a *App) openAgents() (err error) {
 	}
 	tools := a.Agents.Operations(world.Surface, lore.Surface)
 	a.addOperations(world.Surface, slices.Concat(tools, a.usage.Operations(world.Surface),
-		a.Agents.PlannerOperations(world.Surface), []*op.Operation{a.Agents.AuditOperation(world.Surface)})...)
+		a.Agents.PlannerOperations(world.Surface), []*op.Operation{a.Agents.AuditOperation(world.Surface)},
+		a.Agents.ManageOperations(world.Surface))...)
 	a.addOperations(lore.Surface, tools...)
 	return nil
 }
@@ -238,6 +240,16 @@ func (a *App) SwitchAgent(ctx context.Context, worldName, role string, on bool) 
 	return a.ConfigureWorld(ctx, worldName, func(_ *string, s *canon.Settings) {
 		setExtra(s, agentSetting(role), switchNames[on])
 	})
+}
+
+// switchAgent is SwitchAgent with the rights of a grant.
+func (a *App) switchAgent(ctx context.Context, g access.Grant, role string, on bool) error {
+	_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
+		w := p.World()
+		setExtra(&w.Settings, agentSetting(role), switchNames[on])
+		return p.Configure(w.Title, w.Settings)
+	})
+	return err
 }
 
 var switchNames = map[bool]string{true: "on", false: "off"}

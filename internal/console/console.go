@@ -141,6 +141,7 @@ func New(c Config) http.Handler {
 		"GET /artifact/{world}/{id}":        s.sendArtifact,
 		"GET /view/{world}/{id}":            s.showModel,
 		"GET /agents/{world}":               s.showAgents,
+		"POST /agents/{world}/switch":       s.switchAgent,
 		"POST /agents/{world}/end":          s.endStanding,
 		"GET /usage/{world}":                s.showUsage,
 		"GET /prompt/{world}/{id}":          s.showPrompt,

@@ -47,8 +47,59 @@ type usage struct {
 	Days     string       `json:"-"`
 }
 
+// ownAgent is an agent that works in the world by itself.
+type ownAgent struct {
+	Name    string   `json:"name"`
+	Does    string   `json:"does"`
+	Trigger string   `json:"trigger"`
+	On      bool     `json:"on"`
+	Sees    string   `json:"audience"`
+	Tools   []string `json:"tools"`
+	Model   string   `json:"model"`
+}
+
+// budget is a limit on tokens and its use; a limit of 0 is none.
+type budget struct {
+	Name      string `json:"budget"`
+	Hour      int    `json:"tokensHour"`
+	HourLimit int    `json:"limitHour"`
+	Day       int    `json:"tokensDay"`
+	DayLimit  int    `json:"limitDay"`
+}
+
+type ownAgents struct {
+	Agents  []ownAgent `json:"agents"`
+	Budgets []budget   `json:"budgets"`
+}
+
+// agentRun is a run of an agent with its trace.
+type agentRun struct {
+	ID        string    `json:"run"`
+	Agent     string    `json:"agent"`
+	At        time.Time `json:"at"`
+	Took      float64   `json:"durationMs"`
+	Status    string    `json:"status"`
+	Tokens    int       `json:"tokens"`
+	Calls     []runCall `json:"calls"`
+	Proposals []struct {
+		ID     string `json:"proposalId"`
+		Status string `json:"status"`
+		Gate   string `json:"gate"`
+	} `json:"proposals"`
+}
+
+type runCall struct {
+	Operation string  `json:"operation"`
+	Outcome   string  `json:"outcome"`
+	Took      float64 `json:"durationMs"`
+	Bytes     int     `json:"bytes"`
+	Tokens    int     `json:"tokens"`
+}
+
 // agents holds the data of the page of agents. Lists that the person may not see are nil.
 type agents struct {
+	ownAgents
+	Runs     []agentRun
 	Keys     []programKey
 	Standing []standing
 	Usage    usage
@@ -75,9 +126,20 @@ func (s *server) showPrompt(v *visit) error {
 	return v.write(http.StatusOK, promptPage(v.frame(t.Metadata.ID), t.Metadata, t.Template))
 }
 
-// showAgents lists the programs of a world, what passes without asking, and what models cost.
+// showAgents lists the agents and programs of a world, what passes without asking, and what models cost.
 func (s *server) showAgents(v *visit) error {
 	var a agents
+	var err error
+	if a.ownAgents, err = call[ownAgents](v, "list-agents", nil); err != nil {
+		return err
+	}
+	ran, err := call[struct {
+		Runs []agentRun `json:"runs"`
+	}](v, "list-agent-runs", nil)
+	if err != nil {
+		return err
+	}
+	a.Runs = ran.Runs
 	keys, err := call[keyList](v, "list_keys", nil)
 	if a.Admin, err = allowed(err); err != nil {
 		return err
@@ -113,6 +175,15 @@ func allowed(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// switchAgent switches an agent of the world on or off.
+func (s *server) switchAgent(v *visit) error {
+	in := fields{"agent": v.r.PostFormValue("agent"), "on": v.r.PostFormValue("on") == "true"}
+	if _, err := call[struct{}](v, "switch-agent", in); err != nil {
+		return err
+	}
+	return v.redirect(addressOf("agents", v.world))
 }
 
 // endStanding ends one standing approval, or all.

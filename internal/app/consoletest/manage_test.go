@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
+	"loregate/internal/agent"
+	"loregate/internal/app"
 	"loregate/internal/identity"
 )
 
@@ -76,6 +78,55 @@ func TestAnAgentIsSwitchedOff(t *testing.T) {
 			t.Errorf("a player opens %s: %d", page, status)
 		}
 	}
+}
+
+// TestTheWorldsAgentsAreSwitched reads the trace of the planner's run, and switches the planner off and on.
+func TestTheWorldsAgentsAreSwitched(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	run := func() (agent.Report, error) {
+		return s.app.RunAgent(t.Context(), app.SampleWorld, "planner", agent.Order{Location: "Rent Quay", Quest: agent.QuestWish{Drafts: 2}})
+	}
+	report, err := run()
+	if err != nil || len(report.Proposals) == 0 {
+		t.Fatalf("%+v %v", report, err)
+	}
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleAdmin))
+	p.click("Agents")
+	p.touchSummary("planner,")
+	for _, text := range []string{"get location context", "propose quest", "0 of 50000 tokens this hour, 0 of 200000 today"} {
+		p.wants(text)
+	}
+	p.checkBoth(loadAxe(t), "own-agents")
+	p.submit(`document.querySelector('[aria-label="Switch off the agent planner"]').form`, "")
+	if _, err := run(); err == nil || !strings.Contains(err.Error(), "switched off") {
+		t.Errorf("a run of an agent that is switched off: %v", err)
+	}
+	p.submit(`document.querySelector('[aria-label="Switch on the agent planner"]').form`, "")
+	if _, err := run(); err != nil {
+		t.Error(err)
+	}
+	p.do(chromedp.Reload())
+	p.waits(`document.querySelectorAll(".run").length === 2`, "both runs are listed")
+	p.eval(`document.querySelectorAll(".run")[1].open = true`)
+	p.click("The proposal")
+	p.wants("quest")
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	if _, body, _ := gm.send("GET", "/agents/lendwater", nil); !strings.Contains(body, "get location context") ||
+		strings.Contains(body, "Switch o") {
+		t.Errorf("a game master sees\n%s", body)
+	}
+	if status, _, _ := gm.send("POST", "/agents/lendwater/switch", url.Values{"agent": {"npc"}}); status != 403 {
+		t.Errorf("a game master switches an agent: %d", status)
+	}
+}
+
+// touchSummary opens a part of the page whose summary begins with a text.
+func (p *tab) touchSummary(text string) {
+	p.t.Helper()
+	p.eval(`[...document.querySelectorAll("summary")].find((x) => x.innerText.startsWith("` + text + `")).click()`)
 }
 
 // TestTheAuditShowsWhoChangedACard reads the changes of a world, of one card and by one person.
