@@ -3,6 +3,9 @@ package scaletest
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +140,40 @@ func TestMovedWorld(t *testing.T) {
 	}
 	if err := mover.MoveWorld(t.Context(), "campaign", "nowhere", &out); err == nil {
 		t.Error("a move to an unknown database succeeds")
+	}
+}
+
+// TestManyPlacedWorlds measures an idle process with worlds on three databases. PLACED_WORLDS sets their number.
+func TestManyPlacedWorlds(t *testing.T) {
+	worlds := 12
+	if n, err := strconv.Atoi(os.Getenv("PLACED_WORLDS")); err == nil {
+		worlds = n
+	}
+	c := apptest.Config(t, t.TempDir())
+	c.Database = database(t)
+	c.Databases = []string{"east=" + database(t), "west=" + database(t)}
+	c.Worlds = []string{"east*=east", "west*=west"}
+	a, shut := apptest.Open(t, c, apptest.Quiet())
+	for n := range worlds {
+		slug := []string{"home", "east", "west"}[n%3] + strconv.Itoa(n)
+		if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: slug}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut()
+	runtime.GC()
+	began := time.Now()
+	a, _ = apptest.Open(t, c, apptest.Quiet())
+	took := time.Since(began)
+	serve(t, a)
+	list, err := a.Canon.Worlds(t.Context())
+	if err != nil || len(list) != worlds {
+		t.Fatalf("%d worlds, %v", len(list), err)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%d worlds on three databases: started in %s, %d MiB of memory", worlds, took.Round(time.Millisecond), m.Sys>>20)
+	if took > 2*time.Second || m.Sys > 300<<20 {
+		t.Errorf("the start took %s with %d MiB, want less than 2s and 300 MiB", took, m.Sys>>20)
 	}
 }
