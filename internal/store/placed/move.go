@@ -17,6 +17,8 @@ const (
 	// moveBatch and moveBatchBytes limit the commits and contents that are copied in one transaction.
 	moveBatch      = 100
 	moveBatchBytes = 4 << 20
+	// catchUpRounds is the number of batches in which the target must come twice as near.
+	catchUpRounds = 10
 	// freezeFor is the time after which writes go on if the process that moves a world does not seal it.
 	freezeFor = 1500 * time.Millisecond
 	// freezeTries is the number of times that the last commits are copied under a freeze.
@@ -42,8 +44,9 @@ type move struct {
 	world    access.WorldID
 	stream   canon.StreamID
 	from, to *member
-	version  int64 // of the placement after the move
-	took     time.Duration
+	version  int64         // of the placement after the move
+	behind   canon.Seq     // commits that the target lacked after the last batch
+	took     time.Duration // by the last proof
 	progress func(format string, args ...any)
 	after    func(step string) error // called after each step by tests; its error ends the run
 }
@@ -167,9 +170,10 @@ func (m *move) announce(ctx context.Context) error {
 	return m.announce(ctx)
 }
 
-// copyRounds copies commits until the target is only a few behind. A copy that is not the beginning of
-// the world's stream is discarded first.
+// copyRounds copies commits until the target is only a few behind, or does not come nearer because the world
+// is written to as fast. A copy that is not the beginning of the world's stream is discarded first.
 func (m *move) copyRounds(ctx context.Context) error {
+	before := canon.Seq(0) // commits that it was behind catchUpRounds earlier
 	for round := 0; ; round++ {
 		n, err := m.copyBatch(ctx, 0)
 		if foreign := errors.Is(err, errOtherChain); foreign && round == 0 {
@@ -184,6 +188,12 @@ func (m *move) copyRounds(ctx context.Context) error {
 		}
 		if n < moveBatch/4 {
 			return nil
+		}
+		if round%catchUpRounds == 0 {
+			if round > 0 && m.behind >= before/2 {
+				return nil
+			}
+			before = m.behind
 		}
 		if err := m.step("batch"); err != nil {
 			return err
@@ -213,6 +223,7 @@ func (m *move) copyBatch(ctx context.Context, last canon.Seq) (n int, err error)
 	if err != nil || len(part.commits) == 0 {
 		return 0, err
 	}
+	m.behind = part.head.Seq - part.commits[len(part.commits)-1].Seq
 	return len(part.commits), m.change(ctx, m.to, func(tx canon.Tx, fence sqlstore.Fence) error {
 		if fence.State != sqlstore.Arriving || fence.Version != m.version {
 			return errOtherMove
@@ -434,7 +445,7 @@ func (m *move) trySeal(ctx context.Context) (sealed bool, err error) {
 // copyRest copies the commits since the last proof. It compares everything again if that is quick, and
 // otherwise the chain alone, from which the tables were made by the same program.
 func (m *move) copyRest(ctx context.Context) error {
-	for {
+	for end := time.Now().Add(freezeFor); time.Now().Before(end); {
 		n, err := m.copyBatch(ctx, 0)
 		if err != nil {
 			return err

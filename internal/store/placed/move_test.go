@@ -60,6 +60,7 @@ func startLoad(t testing.TB, w access.WorldID, writers int, processes ...*Store)
 	for i := range writers {
 		l.run.Go(func() { l.work(canon.New(canon.Config{Store: processes[i%len(processes)]}), i) })
 	}
+	t.Cleanup(l.stop)
 	return l
 }
 
@@ -97,8 +98,13 @@ func (l *load) work(c *canon.Canon, worker int) {
 			l.write(c, name+" purged", func(p *canon.Plan) error { return purgeFirst(p, name) })
 		}
 		l.read(c, name)
+		wait.For(context.Background(), pace)
 	}
 }
+
+// pace is the time that a worker rests after each round. Many times as many writes as people make would keep
+// the copy behind on a machine that does other work too.
+const pace = 20 * time.Millisecond
 
 // purgeFirst erases the first version of a card.
 func purgeFirst(p *canon.Plan, name string) error {
