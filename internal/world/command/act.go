@@ -59,7 +59,7 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 }
 
 // IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb or has it from the table only,
-// its acts are not certain, many or in many words, the command breaks off or has a pronoun behind many words, or a name
+// its acts are not certain, many or in many words, the command breaks off or has a pronoun behind several names, or a name
 // in it looks like a part of a sentence. It is sure that something is missing if it knows the verb, of a word that it
 // mended, of the answer to a question, and that a single word is no command.
 func (p Parsed) IsUnsure() bool {
@@ -67,7 +67,7 @@ func (p Parsed) IsUnsure() bool {
 	isVerb := func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }
 	return words > 1 && slices.ContainsFunc(p.Ambiguities, isVerb) ||
 		len(p.Intents) >= manyActs && len(p.Intents) < MaxIntents || words > sureCommand ||
-		len(p.Ambiguities) == 0 && (breaksOff(p.RawText) || refersBack(p.RawText)) ||
+		len(p.Ambiguities) == 0 && (breaksOff(p.RawText) || p.refersBack()) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {
 			weak := i.Confidence >= minConfidence && i.Confidence <= unsureBelow && i.Confidence != mendedConfidence &&
 				i.Confidence != goalConfidence
@@ -76,10 +76,22 @@ func (p Parsed) IsUnsure() bool {
 		})
 }
 
-// refersBack reports whether a command of several parts has a pronoun, which may stand for more than one thing.
-func refersBack(text string) bool {
-	words := lex(text)
-	return len(words) >= referring && hasPronoun(words)
+// refersBack reports whether a command of several parts has a pronoun that may stand for more than one thing: several
+// are named before the last act, or none.
+func (p Parsed) refersBack() bool {
+	words := lex(p.RawText)
+	if len(words) < referring || !hasPronoun(words) {
+		return false
+	}
+	var named []string
+	for n, i := range p.Intents {
+		named = append(named, i.DirectObject)
+		if n+1 < len(p.Intents) {
+			named = append(named, i.Targets...)
+		}
+	}
+	slices.Sort(named)
+	return len(slices.Compact(named)) != 1 || named[0] == ""
 }
 
 // breaksOff reports whether a command ends before a name: tie the rope to the.
@@ -107,7 +119,7 @@ const (
 )
 
 // First returns the verb of the first act, the confidence in it, and whether another reader should be asked. The verb
-// is "" if nothing is to be done. A text that only tells or asks something is sure to be none, and so is a single word
+// is "" if nothing is to be done. A short text that only tells or asks something is sure to be none, and so is a single word
 // that is no verb. A verb is unsure if its rule is, if its object looks like no name or is a deed that is handed on
 // like a thing, or if the text is long or has several parts: of cases that nobody had read, every third such reading
 // was wrong, and every tenth other one. A misspelt verb and the answer to a question are sure.
@@ -115,7 +127,7 @@ func (p Parsed) First() (verb Verb, confidence float64, unsure bool) {
 	words := len(strings.Fields(p.RawText))
 	if len(p.Intents) == 0 {
 		if p.told {
-			return "", 0, false
+			return "", 0, words > sureRemark
 		}
 		if verb = verbOfFragment(p.RawText); verb != "" {
 			confidence = fragmentConfidence
@@ -152,8 +164,9 @@ func isDeed(noun string) bool {
 // sureWords is the number of words of a text up to which its first act is sure; that of a verb of the table is sure
 // below sureTable.
 const (
-	sureWords = 10
-	sureTable = 6
+	sureWords  = 10
+	sureRemark = 8 // words of a text that only tells something
+	sureTable  = 6
 )
 
 // unsureBelow is the confidence up to which a reading by rules may well be wrong.
