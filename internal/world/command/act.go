@@ -59,8 +59,8 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 }
 
 // IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb or has it from the table only,
-// its acts are not certain, many or in many words, the command breaks off or has a pronoun behind several names, or a name
-// in it looks like a part of a sentence. It is sure that something is missing if it knows the verb, of a word that it
+// its acts are not certain, many or in many words, the command breaks off or has a pronoun behind several names, or a
+// name in it looks like a part of a sentence. It is sure that something is missing if it knows the verb, of a word that it
 // mended, of the answer to a question, and that a single word is no command.
 func (p Parsed) IsUnsure() bool {
 	words := len(strings.Fields(p.RawText))

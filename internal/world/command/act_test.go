@@ -53,7 +53,7 @@ func TestIsUnsure(t *testing.T) {
 		"take the crystal appears":                               true, // a name with a verb in it
 		"tie the rope to":                                        true, // it breaks off
 		"take the lamp, then give it to the old man at the gate": true,
-		"take the lamp and put it on the table":                  true, // "it" may stand for something else
+		"take the lamp and the rope and put it on the table":     true, // "it" may stand for something else
 		"take the lamp and drop it":                              false,
 		"is the chest locked?":                                   false,
 		"qwertz":                                                 false,

@@ -93,7 +93,8 @@ func (r *leadReader) leadWords(w word) int {
 	rest := r.words[r.at+1:]
 	u, n := findUsage(r.words[r.at:])
 	if u != nil && (n > 1 || u.lead) {
-		if last := r.words[r.at+n-1]; last.is(sayingClass) && r.at+n < len(r.words) && r.words[r.at+n].kind == quoted {
+		last, next := r.words[r.at+n-1], r.words[r.at+n:]
+		if last.is(sayingClass) && len(next) > 0 && next[0].kind == quoted {
 			return min(n-1, 1) // I say "hello"
 		}
 		r.head.remark = r.head.remark || u.aside
