@@ -96,13 +96,16 @@ func factsAbout(said []token, w *World) (list []int) {
 // readPast reads that something happened: a clause in the past about somebody or something that the canon has.
 func readPast(s *statement, w *World) (list []Claim) {
 	for _, c := range s.clauses {
+		if c.lacksSubject() {
+			continue
+		}
 		from := 0 // behind the verb before
 		for _, v := range c.verbs() {
 			lead := c.tokens[min(from, v.first):v.first]
 			from = v.at + 1
 			told := v.tense == past || v.tense == participle && (v.perfect || v.passive && v.was)
 			if !told || feelings[v.lemma] || reported[c.tokens[v.at].word] || v.lemma == "have" && v.perfect ||
-				!c.hasWordsBefore(v) || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
+				v.first == 0 || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
 				continue
 			}
 			denied := v.denied || hasWord(lead, wordSet("never nobody none neither")) || hasRun(lead, "not one") ||
@@ -116,11 +119,13 @@ func readPast(s *statement, w *World) (list []Claim) {
 	return list
 }
 
-// hasWordsBefore reports whether a verb may have a subject: "never gone out" has none.
-func (c *clause) hasWordsBefore(v verb) bool {
-	return slices.ContainsFunc(c.tokens[:v.first], func(t token) bool {
-		return t.word != "never" && t.word != "not"
-	})
+// lacksSubject reports whether a clause denies something of no subject: "never been filled and never gone out".
+func (c *clause) lacksSubject() bool {
+	if len(c.tokens) < 2 || c.tokens[0].word != "never" && c.tokens[0].word != "not" {
+		return false
+	}
+	v, ok := c.verbAt(1)
+	return ok && !isAuxiliary(c.tokens[v.at].word)
 }
 
 // meant returns the person, thing or place that the first pronoun of a sentence stands for, unless that is the speaker

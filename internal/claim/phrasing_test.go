@@ -221,6 +221,6 @@ Cook | goes live | The chapel never burned on the moor.
 Cook | is false | It was a flood that made the chapel burn.
 Cook | is false | The abbot? He died in 1340.
 Cook | is false | Here, lad, the bridle, from my own hand.
-Cook | goes live | Never burned down and never died.
+Cook | goes live | Never been burned down and never died.
 Cook | goes live | One pillar.
 `
