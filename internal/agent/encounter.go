@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// traceLife is how long the trace of a fight stays in the air, in world time.
+// traceLife is the world time for which the trace of a fight stays in the air.
 const traceLife = time.Hour
 
 // traceLayer is the kind of the layer of a trace.

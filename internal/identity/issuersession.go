@@ -56,7 +56,7 @@ func (c SignIn) checkFields() error {
 	return f.toError()
 }
 
-// OutsideKey holds claims about a person who signed in by an outside issuer.
+// OutsideKey holds the claims of an outside issuer about a person who signed in by it.
 type OutsideKey struct {
 	Issuer string   `json:"issuer"`           // its address
 	Values []string `json:"values,omitempty"` // of the roles claim, those that the configuration mapped then
