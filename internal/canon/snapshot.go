@@ -174,8 +174,8 @@ func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error)
 
 // notFoundFault is the error for both absent and hidden cards.
 func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
-	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search",
-		markup.Clean(markup.Clip(name, 255)))
+	shown := markup.Clean(markup.Clip(name, 255))
+	e := fault.New(fault.NotFound, "there is no card %q; look for it with search {\"query\": %q}", shown, shown)
 	if near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3); err == nil && len(near) > 0 {
 		return e.With("did_you_mean", near)
 	}

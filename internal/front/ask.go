@@ -9,7 +9,7 @@ import (
 
 type askIn struct {
 	Claim string `json:"claim" minlen:"2" maxlen:"500" alias:"question" jsonschema:"One statement or question about the world."`
-	Limit int    `json:"limit,omitzero" default:"5" min:"1" max:"20" jsonschema:"Most facts, and most pages."`
+	Limit int    `json:"limit,omitzero" default:"5" min:"1" max:"20" jsonschema:"Largest number of facts, and of pages."`
 }
 
 // askOut holds the places of the canon that speak of a claim. It gives no verdict.

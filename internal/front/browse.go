@@ -9,11 +9,11 @@ import (
 
 type browseIn struct {
 	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of a place, person or page; without it, the world as a whole."`
-	View   string `json:"view,omitzero" enum:"around,children,links,map,timeline" default:"around" jsonschema:"around: below, linked and connected. map: places and people nearby. timeline: events, of name or all."`
-	Depth  int    `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps or moves away, of children and map."`
+	View   string `json:"view,omitzero" enum:"around,children,links,map,timeline" default:"around" jsonschema:"around: below, linked and connected. map: places and people nearby. timeline: dated events, of name or of all."`
+	Depth  int    `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"How many steps away to look, for children and map."`
 	Since  string `json:"since,omitzero" maxlen:"100" alias:"from" jsonschema:"First date of a timeline."`
 	Until  string `json:"until,omitzero" maxlen:"100" alias:"to" jsonschema:"Last date of a timeline."`
-	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip."`
+	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip, for the next part of a list."`
 }
 
 // browseOut lists what lies around a card. Its rows name things; only the card itself has an id.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -18,7 +19,7 @@ import (
 
 type callIn struct {
 	Operation string          `json:"operation" minlen:"1" maxlen:"64" jsonschema:"Its name, from find_operation."`
-	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments, an object; names do for ids such as locationId."`
+	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments as find_operation lists them, an object; a name will do for an id such as locationId."`
 }
 
 // Schema shows the arguments as an object; the operation itself checks them.
@@ -50,7 +51,7 @@ func (f *Front) changeOp() *op.Operation {
 		Name: changeTool, Title: "Call an operation that changes something", Effect: access.Write, Unwrap: "result",
 		Interactive: true,
 		Doc: "Call an operation that find_operation found and that writes, builds or proposes. Operations that " +
-			"delete or overwrite are tools of their own surface.",
+			"delete or overwrite are tools of their own set; find_operation names it.",
 		Examples: []op.Example{{Title: "Only show a change",
 			Input: `{"operation": "rename_tag", "arguments": {"from": "history", "to": "chronicle", "dry_run": true}}`}},
 	}, f.changeByCall)
@@ -121,7 +122,7 @@ const callBytes = 10_000
 
 // pass invokes an operation with the arguments of a call.
 func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn) (out callOut, err error) {
-	input, err := f.inputOf(ctx, c, o, in.Arguments)
+	input, unknown, err := f.inputOf(ctx, c, o, in.Arguments)
 	if err != nil {
 		return out, err
 	}
@@ -134,7 +135,7 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 	}
 	a, err := f.engine.Invoke(ctx, c.Grant.Caller(), r)
 	if err != nil {
-		return out, err
+		return out, explainNames(err, unknown)
 	}
 	if a.Asks != nil {
 		return out, &op.Asking{Form: *a.Asks}
@@ -174,22 +175,44 @@ func noteDryRun(o *op.Operation, input json.RawMessage) string {
 	return string(note)
 }
 
-// inputOf returns the input of an operation that is called with arguments: names of cards become ids.
-func (f *Front) inputOf(ctx context.Context, c *op.Call, o *op.Operation, arguments json.RawMessage) (json.RawMessage, error) {
+// inputOf returns the input of an operation that is called with arguments: names of cards become ids. unknown has the
+// names that no card has, by argument.
+func (f *Front) inputOf(ctx context.Context, c *op.Call, o *op.Operation, arguments json.RawMessage) (
+	input json.RawMessage, unknown map[string]string, err error) {
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.UseNumber()
 	var given args
 	if d.Decode(&given) != nil || given == nil {
-		return arguments, nil // the operation refuses them
+		return arguments, nil, nil // the operation refuses them
 	}
 	known := maps.Clone(given)
 	maps.DeleteFunc(known, func(name string, _ any) bool { return o.In.Properties[name] == nil })
-	ids, err := f.withIDs(ctx, c, known)
+	l := newLookup(f, c)
+	ids, err := l.withIDs(ctx, known)
 	if err != nil || reflect.DeepEqual(ids, known) {
-		return arguments, err
+		return arguments, l.unknown, err
 	}
 	maps.Copy(given, ids)
-	return json.Marshal(given)
+	input, err = json.Marshal(given)
+	return input, l.unknown, err
+}
+
+// explainNames returns an error about an argument that takes an id and was given a name, as one that says that no
+// card has the name.
+func explainNames(err error, unknown map[string]string) error {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || e.Kind != fault.Invalid {
+		return err
+	}
+	for _, field := range e.Fields {
+		if name, ok := unknown[field.Field]; ok {
+			told := fault.BadField(field.Field, "nothing is called %q here; give an id, or a name that search finds: search "+
+				"{\"query\": %q}", name, name)
+			told.Code = e.Code
+			return told
+		}
+	}
+	return err
 }
 
 // throughDoor returns the call of this set that makes the next call of a cut answer.

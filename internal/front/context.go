@@ -11,8 +11,8 @@ import (
 
 type contextIn struct {
 	Place    string `json:"place,omitzero" maxlen:"1020" jsonschema:"Name of a place; by default where new players begin."`
-	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"Instead: name of a player, for its surroundings."`
-	MaxChars int    `json:"max_chars,omitzero" default:"1500" min:"100" max:"8000" jsonschema:"Longest description."`
+	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"In place of place: name of a player, for its surroundings."`
+	MaxChars int    `json:"max_chars,omitzero" default:"1500" min:"100" max:"8000" jsonschema:"Most characters of the description."`
 }
 
 // contextOut is the scene around a place or player. Rows name things; ids are found by name.
@@ -117,8 +117,8 @@ func (f *Front) context(ctx context.Context, c *op.Call, in contextIn) (out cont
 		return out, err
 	}
 	if found.Item == nil {
-		return out, fault.New(fault.NotFound, "%q is not a %s; browse shows what it is", name,
-			map[bool]string{true: "player", false: "place"}[in.Player != ""])
+		return out, fault.New(fault.NotFound, "%q is not a %s; see what it is with browse {\"name\": %q}", name,
+			map[bool]string{true: "player", false: "place"}[in.Player != ""], name)
 	}
 	out = found.Item.show()
 	if found.Item.Location != nil {

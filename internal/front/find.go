@@ -17,7 +17,7 @@ import (
 
 type findIn struct {
 	Words string `json:"words" minlen:"2" maxlen:"300" alias:"query" jsonschema:"What you want to do, or an operation's name."`
-	Limit int    `json:"limit,omitzero" default:"4" min:"1" max:"20" jsonschema:"Most operations."`
+	Limit int    `json:"limit,omitzero" default:"4" min:"1" max:"20" jsonschema:"Largest number of operations."`
 }
 
 type findOut struct {

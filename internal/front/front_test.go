@@ -74,7 +74,7 @@ func TestWriteCreatesAndChanges(t *testing.T) {
 	}
 	for input, field := range map[string]string{
 		`{"name": "Quay", "content": "a", "append": "b"}`: "content: give one",
-		`{"name": "Quay", "find": "a"}`:                   "find: and replace",
+		`{"name": "Quay", "find": "a"}`:                   "find: needs replace",
 		`{"name": "Quay"}`:                                "content: nothing to change",
 		`{"name": "Quay", "content": "all new"}`:          "if_match",
 		`{"name": "Quay", "append": "x", "level": "gm"}`:  "level: is for new cards",

@@ -8,9 +8,9 @@ import (
 )
 
 type historyIn struct {
-	Name    string `json:"name,omitzero" maxlen:"1020" jsonschema:"Card; without it, the latest changes of the world."`
-	Version int    `json:"version,omitzero" min:"1" jsonschema:"Read the card as it was at this version."`
-	Compare int    `json:"compare,omitzero" min:"1" jsonschema:"Show changes from this version to version, or to now."`
+	Name    string `json:"name,omitzero" maxlen:"1020" jsonschema:"Page; without it, the latest changes of the world."`
+	Version int    `json:"version,omitzero" min:"1" jsonschema:"Read the page as it was at this version."`
+	Compare int    `json:"compare,omitzero" min:"1" jsonschema:"Show what changed from this version to version, or until now."`
 	Since   string `json:"since,omitzero" maxlen:"40" jsonschema:"Without name: changes from this time or date on."`
 	Offset  int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries, or characters of a text, to skip."`
 }

@@ -17,19 +17,27 @@ const maxNames = 20
 // withIDs returns arguments with the id of a card where an argument that takes an id has the card's
 // name, also in lists and in objects.
 func (f *Front) withIDs(ctx context.Context, c *op.Call, in args) (args, error) {
-	l := idLookup{f: f, call: c}
+	return newLookup(f, c).withIDs(ctx, in)
+}
+
+// idLookup looks up the names in the arguments of one call.
+type idLookup struct {
+	f       *Front
+	call    *op.Call
+	names   int
+	unknown map[string]string // names that no card has, by argument
+}
+
+func newLookup(f *Front, c *op.Call) *idLookup {
+	return &idLookup{f: f, call: c, unknown: map[string]string{}}
+}
+
+func (l *idLookup) withIDs(ctx context.Context, in args) (args, error) {
 	out, err := l.replace(ctx, map[string]any(in), false)
 	if err != nil {
 		return nil, err
 	}
 	return args(out.(map[string]any)), nil
-}
-
-// idLookup looks up the names in the arguments of one call.
-type idLookup struct {
-	f     *Front
-	call  *op.Call
-	names int
 }
 
 // replace returns a JSON value with ids in the place of names. isID reports whether its texts are
@@ -69,7 +77,11 @@ func (l *idLookup) replaceMember(ctx context.Context, name string, v any) (any, 
 	if text, ok := v.(string); ok && name == "proposalId" {
 		return l.findProposal(ctx, text)
 	}
-	return l.replace(ctx, v, takesID(name))
+	id, err := l.replace(ctx, v, takesID(name))
+	if text, ok := v.(string); ok && err == nil && takesID(name) && id == v && uuid.Validate(text) != nil {
+		l.unknown[name] = text
+	}
+	return id, err
 }
 
 // findProposal returns the id of the proposal about a card: of the only one that waits, or else of the

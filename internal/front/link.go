@@ -10,13 +10,13 @@ import (
 )
 
 type linkIn struct {
-	From     string `json:"from" minlen:"1" maxlen:"1020" jsonschema:"Name of the card that the link is on."`
+	From     string `json:"from" minlen:"1" maxlen:"1020" jsonschema:"Name of the page that the link is on."`
 	To       string `json:"to,omitzero" maxlen:"1020" jsonschema:"Name of the other one; without it, the names in the text of from become links."`
-	Type     string `json:"type,omitzero" maxlen:"100" jsonschema:"Relationship from from's side, such as ally of (game masters); without it, a link in the text."`
+	Type     string `json:"type,omitzero" maxlen:"100" jsonschema:"How from is related to the other, such as ally of (for game masters); without it, a link in the text."`
 	Tone     string `json:"tone,omitzero" enum:"friendly,hostile,neutral,romantic,professional,fearful,respectful,unknown" jsonschema:"Of a relationship."`
 	Strength int    `json:"strength,omitzero" min:"1" max:"10" jsonschema:"Of a relationship."`
 	Secret   bool   `json:"secret,omitzero" jsonschema:"Hide the relationship from players."`
-	DryRun   bool   `json:"dry_run,omitzero" jsonschema:"Only check."`
+	DryRun   bool   `json:"dry_run,omitzero" jsonschema:"Only check, and change nothing."`
 }
 
 type linkOut struct {

@@ -9,7 +9,7 @@ import (
 )
 
 type openIn struct {
-	Set string `json:"set" minlen:"2" maxlen:"64" jsonschema:"archive, world, lore, campaign, alignment or studio."`
+	Set string `json:"set" minlen:"2" maxlen:"64" jsonschema:"archive, world, lore, campaign, rules, alignment or studio."`
 }
 
 type openOut struct {
@@ -22,7 +22,7 @@ func (f *Front) openOp() *op.Operation {
 	return op.Define(op.Spec{
 		Name: openTool, Title: "Add a surface's tools", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		TextOnly: true, NeedsList: true,
-		Doc: "Add all tools of a surface to this session's list, also those that delete. Only if your client " +
+		Doc: "Add all tools of a set, such as archive or studio, to this session's list, also those that delete. Only if your client " +
 			"reloads " +
 			"a changed list; otherwise use find_operation.",
 		Examples: []op.Example{{Title: "The studio", Input: `{"set": "studio"}`}},

@@ -13,7 +13,7 @@ import (
 type proposeIn struct {
 	Kind    string `json:"kind,omitzero" enum:"change,ambience,dialogue,quest,event,action" jsonschema:"Subject of the proposal; by default the one that the details fit."`
 	Details args   `json:"details" jsonschema:"change: name of a page, append (or find and replace), reason. ambience: place, text. dialogue: speaker, player, text. quest: title, hook, objectives. action: player, text. event: type, payload. Or the arguments of the operation itself."`
-	Ref     string `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"From context, as proof of the reading."`
+	Ref     string `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"That of the answer of context which this rests on; with it, fewer proposals wait for a person."`
 }
 
 // proposals maps a kind to the operation that proposes it.

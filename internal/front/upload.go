@@ -8,10 +8,10 @@ import (
 )
 
 type uploadIn struct {
-	Name     string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Card to hold the file."`
+	Name     string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Page to hold the file."`
 	Data     string `json:"data" minlen:"1" jsonschema:"The file as base64."`
 	Filename string `json:"filename,omitzero" maxlen:"255" jsonschema:"Name for downloads."`
-	Level    string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
+	Level    string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Lowest role that may see a new page; user is everybody."`
 	IfMatch  string `json:"if_match,omitzero" maxlen:"200" jsonschema:"etag of get_attachment, to replace a file."`
 }
 

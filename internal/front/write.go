@@ -23,9 +23,9 @@ type writeIn struct {
 	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"New words in place of find."`
 	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Kind of page, such as Character."`
 	Labels  []string        `json:"labels,omitzero" maxitems:"20" minlen:"1" maxlen:"255" alias:"tags,label,tag" jsonschema:"Labels (tags) to add to those that the page has."`
-	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
-	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
-	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of a whole card, from call_operation get_card with full."`
+	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values of the page by their names; null removes one."`
+	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Lowest role that may see a new page; user is everybody."`
+	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of the whole page, from call_operation get_card with full."`
 	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show the change."`
 }
 
@@ -88,7 +88,8 @@ func (in writeIn) patch() (args, error) {
 			"give one of content, append, or find with replace; for example {\"name\": "+
 				"\"Rent Quay\", \"append\": \"The nets are dry.\"}")
 	case (in.Find != "") != (in.Replace != nil):
-		return nil, fault.BadField("find", "and replace go together; replace \"\" removes the text")
+		return nil, fault.BadField("find", "needs replace, the new words (\"\" for none), and replace needs find; "+
+			"for example {\"name\": \"Rent Quay\", \"find\": \"Nets\", \"replace\": \"Lines\"}")
 	case in.Find != "":
 		return args{"mode": "find_replace", "find": in.Find, "replace": *in.Replace}, nil
 	case in.Append != "":
@@ -125,8 +126,8 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 	set(a, "type", in.Type)
 	if len(a) == 1 {
 		return writeOut{}, fault.BadField("content",
-			"nothing to change is given, and %q exists; give content, append, "+
-				"find, labels, fields or type", found.Name)
+			"nothing to change is given, and %q exists; give append, find with replace, content, "+
+				"labels, fields or type; for example {\"name\": %q, \"append\": \"The nets are dry.\"}", found.Name, found.Name)
 	}
 	out, err := f.wrote(ctx, c, "update_card", "changed", a)
 	if c.Grant.Request().DryRun {

@@ -83,7 +83,8 @@ func (t *table) setState(state rule.State, seq canon.Seq) {
 
 // errNoGame is the error for a game that does not exist, or that the caller has no place in.
 func errNoGame() error {
-	return fault.New(fault.NotFound, "there is no such game for you; use the token of one of its seats")
+	return fault.New(fault.NotFound,
+		"there is no such game for you; list_games lists yours, and the token of a seat opens its game")
 }
 
 // openGame returns a game that is up to date with its ledger.
