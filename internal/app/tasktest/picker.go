@@ -2,6 +2,7 @@ package tasktest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -50,6 +51,9 @@ type Tool struct {
 
 // New returns a picker that has tools and calls them with do.
 func New(tools []Tool, do Do) (*Picker, error) {
+	if len(tools) == 0 {
+		return nil, errors.New("no tool is listed")
+	}
 	p := &Picker{do: do}
 	for _, tool := range tools {
 		o, err := offerOf(tool)
