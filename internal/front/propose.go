@@ -40,8 +40,8 @@ func (f *Front) proposeOp() *op.Operation {
 		Doc: "Suggest something, hand it in or offer it, so that the world's rules, and where needed a person in " +
 			"charge, decide: " +
 			"accept or refuse it before anybody sees it. A sound, smell, mood or other impression of " +
-			"a place, a line that a character says to a player, a quest or errand with its reward, an event, what " +
-			"a player does, or " +
+			"a place, a line that a character says to a player, a quest or errand with its reward, an event, an " +
+			"act of a player, or " +
 			"any edit or correction of a page that you would like and may not make yourself.",
 		Examples: []op.Example{{Title: "A sound",
 			Input: `{"kind": "ambience", "details": {"locationId": "Rent Quay", "layerType": "ambient", "text": "Ropes creak."}}`}},

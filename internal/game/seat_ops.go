@@ -249,8 +249,8 @@ func describeMove(state *rule.State, seat rule.Seat, m rule.Move) seatMove {
 	case "status":
 		out.Does, out.Send.Text = "Set the line beside your name.", "…"
 	case "night_action":
-		out.Does = "Choose what you do tonight, with a target, a second and a pick where the action lists them. " +
-			"Whoever may convert also names whom, by the action convert."
+		out.Does = "Choose your act of the night, with a target, a second and a pick where the action lists them. " +
+			"A seat that may convert also names its target, by the action convert."
 		o := m.Actions[0]
 		out.Send.Action = o.Action
 		if len(o.Target) > 0 {
