@@ -1943,7 +1943,7 @@ func healthPage(f frame, h health) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 174, " below the data folder. To restore one, start the server on a data folder with that file; <code>loregate doctor</code> checks it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 174, " below the data folder. To restore one, copy it into a new data folder as <code>loregate.db</code>, and start the server there; <code>loregate doctor</code> checks it.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

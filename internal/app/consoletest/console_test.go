@@ -18,6 +18,7 @@ import (
 type stage struct {
 	t    *testing.T
 	app  *app.App
+	data string // its folder
 	base string
 	keys map[access.Role]string
 }
@@ -37,6 +38,16 @@ func newStageAt(t *testing.T, addr string, o app.Options, change ...func(*app.Co
 	t.Helper()
 	data := t.TempDir()
 	sample := apptest.Sample(t, data)
+	s := serveStage(t, data, addr, o, change...)
+	for _, k := range sample.Keys {
+		s.keys[k.Role] = k.Secret
+	}
+	return s
+}
+
+// serveStage serves the worlds of a data folder.
+func serveStage(t *testing.T, data, addr string, o app.Options, change ...func(*app.Config)) *stage {
+	t.Helper()
 	c := apptest.Config(t, data)
 	for _, f := range change {
 		f(&c)
@@ -45,11 +56,8 @@ func newStageAt(t *testing.T, addr string, o app.Options, change ...func(*app.Co
 	t.Cleanup(shut)
 	at, stop := apptest.Serve(t, a, addr)
 	t.Cleanup(stop)
-	s := &stage{t: t, app: a, base: "http://" + strings.TrimPrefix(at, "http://"), keys: map[access.Role]string{}}
-	for _, k := range sample.Keys {
-		s.keys[k.Role] = k.Secret
-	}
-	return s
+	return &stage{t: t, app: a, data: data, base: "http://" + strings.TrimPrefix(at, "http://"),
+		keys: map[access.Role]string{}}
 }
 
 // sampleCampaign is the campaign that the sample brings.
@@ -174,30 +182,6 @@ func TestStoredTextDoesNothing(t *testing.T) {
 	}
 	p.open("/account")
 	p.wants("Sessions")
-}
-
-// TestAPlayerPlaysOnAPhone walks, talks and takes things by typing and by buttons, and comes back.
-func TestAPlayerPlaysOnAPhone(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	p := newTab(t, s.base, 390)
-	p.signIn(s.link(access.RoleUser))
-	p.click("Play")
-	p.fill("#name", "Ada Finch")
-	p.click("Begin")
-	p.wants("Rent Quay.")
-	p.fill("#text", "look at the tariff board")
-	p.eval(`document.querySelector("#act .primary").click()`)
-	p.waits(`document.querySelectorAll(".turn").length === 2`, "the turn is added to the log")
-	p.eval(`document.querySelector('[data-act][value="go north"]').click()`)
-	p.wants("You go north")
-	p.waits(`document.querySelector("#here h2").innerText === "Fishgate Market"`, "the side shows the new place")
-	p.look("play")
-	if n := p.eval(`document.querySelectorAll(".turn").length + " " + document.querySelector("#text").value`); n != "3 " {
-		t.Errorf("turns and what is left in the field: %q", n)
-	}
-	p.open("/play/world/lendwater")
-	p.wants("Fishgate Market.")
 }
 
 // TestTheFirstVisitIsSmall adds up the scripts and styles of a page over the wire, and of the pages with islands.

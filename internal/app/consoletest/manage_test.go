@@ -2,6 +2,8 @@ package consoletest
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
 )
 
@@ -250,7 +253,26 @@ func (s *stage) ownerLink() string {
 	return code
 }
 
-// TestTheOperatorBacksUp makes a backup on the page of health, which nobody else opens.
+// restoreBackup serves the only backup of the stage from a folder of its own.
+func (s *stage) restoreBackup() *stage {
+	s.t.Helper()
+	list, err := filepath.Glob(filepath.Join(s.data, "backups", "*.db"))
+	if err != nil || len(list) != 1 {
+		s.t.Fatalf("backups: %v, %v", list, err)
+	}
+	to := s.t.TempDir()
+	b, err := os.ReadFile(list[0])
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to, app.StoreFile), b, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return serveStage(s.t, to, "", apptest.Quiet())
+}
+
+// TestTheOperatorBacksUp looks at the page of health, which nobody else opens, makes a backup there, finds who changed a
+// card, and restores the backup elsewhere, where the card is as it was.
 func TestTheOperatorBacksUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -270,6 +292,23 @@ func TestTheOperatorBacksUp(t *testing.T) {
 	p.waits(`(() => { if (document.body.innerText.includes(".db")) return true; location.reload() })()`,
 		"the backup is complete")
 	p.look("health")
+	s.rest(access.RoleGM, "PATCH", "/api/mcp/cards/Rent%20Quay", `{"content": "<p>Closed after the flood.</p>"}`)
+	p.open("/audit/lendwater")
+	p.fill("main [name=card]", "Rent Quay")
+	p.eval(`document.querySelector("main .filters").requestSubmit()`)
+	p.waits(`location.search.includes("card=Rent") && document.querySelectorAll("main tbody tr").length > 0`, "the card is found")
+	if row := p.eval(`document.querySelector("main tbody tr").innerText`); !strings.Contains(row, "gm") {
+		t.Errorf("the last change of the card is by %q", row)
+	}
+	p.look("audit-card")
+	elsewhere := s.restoreBackup()
+	q := newTab(t, elsewhere.base, 1280)
+	q.signIn(elsewhere.ownerLink())
+	q.open("/w/lendwater/Rent%20Quay")
+	q.wants("front doorstep")
+	if strings.Contains(q.text(), "after the flood") {
+		t.Error("the backup has a change that was made after it")
+	}
 	phone := newTab(t, s.base, 390)
 	phone.signIn(s.ownerLink())
 	phone.checkAxe(script, "/health")

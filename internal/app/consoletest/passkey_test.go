@@ -128,8 +128,8 @@ func TestPasskeysNeedAHostName(t *testing.T) {
 	}
 }
 
-// TestAPlayersEvenings follows a player on a phone from an invitation to the second evening: joins, adds a passkey, plays,
-// signs out, and comes back by the passkey to where the player stood.
+// TestAPlayersEvenings follows a player on a phone from an invitation to the second evening: joins, searches, reads, adds
+// a passkey, walks the map, plays twenty commands, signs out, and comes back by the passkey to where the player stood.
 func TestAPlayersEvenings(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -146,6 +146,11 @@ func TestAPlayersEvenings(t *testing.T) {
 	p.fill("#name", "Ada Finch")
 	p.click("Join")
 	p.wants("Lendwater")
+	p.fill(".filters input[name=q]", "tariff board")
+	p.waits(`[...document.querySelectorAll("#cards mark")].some((m) => /tariff/i.test(m.innerText))`, "hits are marked")
+	p.click("Rent Quay")
+	p.wants("front doorstep")
+	p.look("card-phone")
 	p.open("/account")
 	p.fill("#passkey-name", "my phone")
 	p.click("Add a passkey")
@@ -157,8 +162,7 @@ func TestAPlayersEvenings(t *testing.T) {
 	p.fill("#name", "Ada Finch")
 	p.click("Begin")
 	p.wants("Rent Quay.")
-	p.eval(`document.querySelector('[data-act][value="go north"]').click()`)
-	p.waits(`document.querySelector("#here h2").innerText === "Fishgate Market"`, "the player walks")
+	p.playEvening()
 	p.open("/account")
 	p.click("Sign out")
 	p.open("/play/world/lendwater")
@@ -173,5 +177,46 @@ func TestAPlayersEvenings(t *testing.T) {
 	}
 	if _, body, _ := gm.send("GET", "/members/lendwater", nil); strings.Contains(body, "Open invitations") {
 		t.Error("the invitation for one is still open")
+	}
+}
+
+// playEvening plays twenty commands at Rent Quay and around it: by typing, by a button and by the map. They end at
+// Fishgate Market.
+func (p *tab) playEvening() {
+	p.t.Helper()
+	turns := 1 // the arrival
+	told := func(command string) {
+		p.t.Helper()
+		turns++
+		p.waits(fmt.Sprintf(`document.querySelectorAll(".turn").length === %d`, turns), command+" is told")
+	}
+	for _, command := range []string{"look at the tariff board", "examine the bollards", "talk to Old Cod Wilkin",
+		"ask Wilkin about the turn", "bow to Captain Bramble", "take the boathook", "inventory", "poke the crab with the boathook",
+		"smell the air", "climb the tariff board", "sing", "go south", "go north", "drop the boathook", "what do I carry?",
+		"say good evening", "flatter Captain Bramble"} {
+		p.fill("#text", command)
+		p.touch("Do it")
+		told(command)
+		if left := p.eval(`document.querySelector("#text").value`); left != "" {
+			p.t.Errorf("after %s the field has %q", command, left)
+		}
+	}
+	p.look("play-phone")
+	p.eval(`document.querySelector('#here [data-act][value="go north"]').click()`)
+	told("the button")
+	for n, way := range []string{"go south", "go north"} {
+		p.waits(fmt.Sprintf(`document.querySelector("#here h2").innerText === %q`, []string{"Fishgate Market", "Rent Quay"}[n]),
+			"the side shows the new place")
+		p.waits(fmt.Sprintf(`[...document.querySelectorAll("#around a[data-act]")].some((a) => a.dataset.act === %q)`, way),
+			"the map follows")
+		p.eval(fmt.Sprintf(`[...document.querySelectorAll("#around a[data-act]")].find((a) => a.dataset.act === %q)
+			.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`, way))
+		told(way + " on the map")
+	}
+	p.waits(`document.querySelector("#here h2").innerText === "Fishgate Market"`, "the player walks")
+	for _, wrong := range []string{"did not understand", "not sure how"} {
+		if strings.Contains(p.text(), wrong) {
+			p.t.Errorf("the story tells %q:\n%s", wrong, p.text())
+		}
 	}
 }
