@@ -19,14 +19,14 @@ import (
 // The live pages that stand open: for each feed, some of each person.
 const (
 	livePeople = 10
-	liveEach   = 10
+	liveEach   = 7
 )
 
-// liveFeeds are the feeds of the pages: play and the map follow the first, the queue of proposals the second. The stream
-// of a run ends with its run, so none stands open for long.
-var liveFeeds = []string{"map", "proposals"}
+// liveFeeds are the feeds of the pages: play and the map follow the first, the queue of proposals the second, the list of
+// runs the third. The stream of one run ends with its run, so none stands open for long.
+var liveFeeds = []string{"map", "proposals", "runs"}
 
-// BenchmarkLivePages opens the streams of 200 pages of the program, in its own process, on the world of places, and
+// BenchmarkLivePages opens the streams of 210 pages of the program, in its own process, on the world of places, and
 // writes cards by eight clients, which wakes all streams. It reports the memory of the process.
 func BenchmarkLivePages(b *testing.B) {
 	requireBench(b)
