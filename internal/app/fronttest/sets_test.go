@@ -264,6 +264,17 @@ func TestDoorsTakeNamesForIDs(t *testing.T) {
 	if hidden, absent := read("Sunk Vault"), read("Dark Attic"); hidden != absent {
 		t.Errorf("hidden %s, absent %s", hidden, absent)
 	}
+	refused := func(name string) string {
+		text, failed := m.call("call_operation", map[string]any{"operation": "relationship_map",
+			"arguments": map[string]any{"entity_id": name}})
+		if !failed || !strings.Contains(text, fmt.Sprintf(`nothing is called \"%s\" here`, name)) {
+			t.Errorf("%s: %s", name, text)
+		}
+		return strings.ReplaceAll(text, name, "NAME")
+	}
+	if hidden, absent := refused("Sunk Vault"), refused("Dark Attic"); hidden != absent {
+		t.Errorf("hidden %s, absent %s", hidden, absent)
+	}
 }
 
 // A proposal is named by the card that it is about.
