@@ -63,6 +63,13 @@ func TestEachAgentRuns(t *testing.T) {
 			player := h.newPlayer("Mira")
 			h.command(player, "attack old cod wilkin")
 			h.command(player, "attack gil thrupp")
+			h.write(func(p *canon.Plan) error { // the canon denies it: he is at the quay
+				place, err := p.Find(t.Context(), "The Halfbridge")
+				if err == nil {
+					_, err = p.Layer(canon.Layer{Card: place.ID, Kind: "ambient", Text: "Old Cod Wilkin is here."})
+				}
+				return err
+			})
 			for _, c := range []struct {
 				role   string
 				order  agent.Order

@@ -35,6 +35,12 @@ var gestures = strings.Fields(
 		"listen smell sniff shrug yawn stretch spin clap cough sigh cheer shout shiver grin wink salute stamp think",
 )
 
+// easyActs are acts on something that always succeed, too.
+var easyActs = strings.Fields("lie lean sit stand kneel touch stroke tap knock count reach warm peek peer point wave nod")
+
+// motions are verbs of acts that may sound as if they led elsewhere.
+var motions = strings.Fields("walk run go climb crawl jump leap swim lower slide step squeeze wade dive")
+
 // approaches maps the verbs of free acts to approaches. Others need strength or skill of no name.
 var approaches = listApproaches()
 
@@ -64,6 +70,16 @@ func listApproaches() map[string]approach {
 	add(approach{skill: "animal handling", level: "easy", social: true, won: world.DeedTamed, lost: world.DeedScared},
 		"pet feed tame ride stroke soothe")
 	return all
+}
+
+// approachOf returns the way to go about the act of a phrase. A lie is told to or about somebody; else one lies down.
+func approachOf(phrase string) approach {
+	words := strings.Fields(phrase)
+	how, known := approaches[words[0]]
+	if !known || words[0] == "lie" && (len(words) == 1 || words[1] != "to" && words[1] != "about") {
+		return approach{skill: "athletics", level: "easy"}
+	}
+	return how
 }
 
 // knowsApproach reports whether a phrase begins with the verb of an approach.
@@ -122,10 +138,7 @@ func bareWord(w string) string { return strings.Trim(strings.ToLower(w), ".,;:!?
 func (s *turn) planAttempt() error {
 	phrase := s.intent.DirectObject
 	verb, _, _ := strings.Cut(phrase, " ")
-	how, known := approaches[verb]
-	if !known {
-		how = approach{skill: "athletics", level: "easy"}
-	}
+	how := approachOf(phrase)
 	var err error
 	if s.action.Line, err = s.freshNumber(); err != nil {
 		return err
@@ -147,6 +160,10 @@ func (s *turn) planAttempt() error {
 			return missing(phrase)
 		}
 		s.label = s.label.Meet(at.label)
+	}
+	if slices.Contains(easyActs, verb) && !present {
+		s.action.Detail = phrase
+		return s.finishTurn(world.PlayerAct)
 	}
 	if present && to.IsType(world.TypePlayer) {
 		return cannot("player", "That is up to %s, too. Say it to them.", to.Title())
@@ -215,6 +232,9 @@ func (s *turn) findNamed(phrase string) (world.Card, bool, error) {
 	words := strings.Fields(phrase)[1:]
 	for n := min(len(words), 4); n > 0; n-- {
 		for i := 0; i+n <= len(words); i++ {
+			if !slices.ContainsFunc(words[i:i+n], isContentWord) {
+				continue // "of the" is a part of a name and of many phrases
+			}
 			if found := findMatches(strings.Join(words[i:i+n], " "), all); len(found) == 1 {
 				return found[0], true, nil
 			}
@@ -284,6 +304,8 @@ func tellAttempt(d world.Action) string {
 	switch {
 	case d.Effect == "":
 		return gesturing.tell(d.Line, d.Detail)
+	case success && slices.Contains(motions, verb):
+		return managed.tell(d.Line, d.Detail) + " It leads nowhere else: you are where you were."
 	case approaches[verb].social && d.Target != nil && success:
 		return moved.tell(d.Line, d.Target.Name)
 	case approaches[verb].social && d.Target != nil:

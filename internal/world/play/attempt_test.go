@@ -166,3 +166,36 @@ func TestWordsAboutAbsentThings(t *testing.T) {
 	got := p.Does("shake Oda Tarn's hand")
 	got.Is("results.0.outcome", "done")
 }
+
+// Owners and parts do not hide a thing that is there, nobody fails to lie down, and no act only sounds as if it led away.
+func TestActsByOtherNames(t *testing.T) {
+	s, d := newDicey(t)
+	s.Change(func(plan *canon.Plan) error {
+		quay, err := plan.Card("Quay")
+		if err != nil {
+			return err
+		}
+		odile, err := plan.Create(canon.NewCard{Name: "Odile of the Ferry", Type: "Character"})
+		if err != nil {
+			return err
+		}
+		_, err = plan.Link(canon.Link{ID: canon.LinkIDOf(world.LinkAt, odile.ID.String(), quay.ID.String()),
+			Kind: world.LinkAt, From: odile.ID, To: quay.ID})
+		return err
+	})
+	s.Edit("Quay", canon.Edit{Content: new("<p>The bed is good. A bill hangs by it, and a lid. Boats lie at the steps.</p>")})
+	p := s.Joins("Mira")
+	p.Does("examine Lucien's bill").Is("results.0.outcome", "done", "results.0.text", "A bill hangs by it, and a lid.")
+	p.Does("lie on the bed").Is("results.0.outcome", "done")
+	if len(d.checks) > 0 {
+		t.Errorf("lying down takes %v", d.checks)
+	}
+	p.Does("untie one of the boats").Is("results.0.outcome", "done")
+	got := p.Does("climb onto the bed")
+	if told, _ := got.At("narration").(string); !strings.Contains(told, "It leads nowhere else") {
+		t.Errorf("the climb: %q", told)
+	}
+	if told, _ := p.Does("rip the lid out of the crate").At("narration").(string); strings.Contains(told, "Odile") {
+		t.Errorf("a part of a name is taken for somebody: %q", told)
+	}
+}

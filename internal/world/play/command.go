@@ -161,13 +161,14 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
 	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
-	if err := h.promoteNoun(ctx, part("-made"), player, i); err != nil {
-		return false, err
+	var done committedAct
+	err := h.promoteNoun(ctx, part("-made"), player, i)
+	if err == nil {
+		done, err = h.commitAct(ctx, part, player, i)
 	}
-	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
+	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
 		tried, terr := h.actFreely(ctx, part, player, text)
 		var other *impossible
 		switch errors.As(terr, &other); {

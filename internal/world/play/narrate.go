@@ -180,9 +180,11 @@ func (m narrator) tellDetail(ctx context.Context, t world.Card, name string) (st
 	if err != nil {
 		return "", err
 	}
-	for _, p := range all {
-		if s := command.SentenceAbout(p.text, name); s != "" {
-			return s, nil
+	for _, named := range []string{name, plainName(name)} {
+		for _, p := range all {
+			if s := command.SentenceAbout(p.text, named); s != "" {
+				return s, nil
+			}
 		}
 	}
 	if isEverywhere(name) && len(all) > 1 {

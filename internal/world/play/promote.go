@@ -88,7 +88,10 @@ func (h *Host) promoteNoun(ctx context.Context, g access.Grant, player canon.Car
 		return s.planPromotion()
 	})
 	var no *impossible
-	if errors.As(err, &no) ||
+	if errors.As(err, &no) && no.reason == reasonBusy {
+		return err
+	}
+	if no != nil ||
 		slices.Contains([]fault.Kind{fault.Conflict, fault.Rule, fault.Invalid}, fault.KindOf(err)) {
 		return nil // the act itself tells the player what is wrong
 	}
@@ -152,6 +155,9 @@ func (s *turn) findPassage(name string) (passage, string, error) {
 			return p, sentence, nil
 		}
 	}
+	if plain := plainName(name); plain != name {
+		return s.findPassage(plain)
+	}
 	return passage{}, "", nil
 }
 
@@ -181,8 +187,14 @@ func (s *turn) mayMake(m madeThing) (bool, error) {
 			lately++
 		}
 	}
+	if lately >= madeByPlayer && s.intent.Verb != command.Examine {
+		return false, cannot(reasonBusy, "You have handled so many things of late that this one escapes you. Try again in an hour.")
+	}
 	return lately < madeByPlayer, err
 }
+
+// reasonBusy is the reason of an act on a thing that the limit of a player keeps in the text.
+const reasonBusy = "busy"
 
 // makeThing plans the card below the place, its link to the place if it can be met or carried off, and the event.
 func (s *turn) makeThing(m madeThing, noun, sentence string, label access.Label) error {

@@ -65,6 +65,28 @@ func newTurn(ctx context.Context, w *world.World, p *canon.Plan, player canon.Ca
 	return s, nil
 }
 
+// plainName returns a name without its owner, and without the words that take a part of it: Tamsin's boots, one of the
+// boats, the nets back. Of an owner alone, as in "shake Jory's hand", it returns the owner.
+func plainName(name string) string {
+	words := strings.Fields(strings.TrimSuffix(strings.TrimSuffix(name, "'s"), "’s"))
+	for n := len(words) - 2; n >= 0; n-- {
+		if w := strings.ToLower(words[n]); strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s") ||
+			w == "of" && (n == 0 || slices.Contains(partWords, strings.ToLower(words[n-1]))) {
+			words = words[n+1:]
+			break
+		}
+	}
+	for len(words) > 1 && slices.Contains(endWords, strings.ToLower(words[len(words)-1])) {
+		words = words[:len(words)-1]
+	}
+	return strings.Join(words, " ")
+}
+
+var (
+	partWords = strings.Fields("one some any each few couple piece bit part rest")
+	endWords  = strings.Fields("please back here there too again now")
+)
+
 // narrowLabel makes the event at least as hidden as cards that it mentions.
 func (s *turn) narrowLabel(things ...world.Card) {
 	for _, t := range things {
@@ -150,6 +172,9 @@ func (s *turn) carriedCards() ([]world.Card, error) {
 // findOne returns the only card that a typed name matches best. It is an *impossible error if there
 // is none or several.
 func (s *turn) findOne(name string, among []world.Card, missing string) (world.Card, error) {
+	if len(command.BareWords(name)) == 0 {
+		return world.Card{}, cannot("no_target", "Which thing do you mean?")
+	}
 	found := findMatches(name, among)
 	switch len(found) {
 	case 1:
@@ -215,8 +240,8 @@ func findMatches(typed string, among []world.Card) []world.Card {
 		}
 		out = append(out, t)
 	}
-	if owner := strings.TrimSuffix(strings.TrimSuffix(typed, "'s"), "’s"); len(out) == 0 && owner != typed {
-		return findMatches(owner, among) // shake Jory's hand
+	if plain := plainName(typed); len(out) == 0 && plain != typed {
+		return findMatches(plain, among)
 	}
 	return out
 }
