@@ -22,6 +22,7 @@ import (
 // names.
 var downgradeStatements = map[string][]string{
 	"embedded": {
+		"DROP TABLE placements", "DROP TABLE fences",
 		"ALTER TABLE cards DROP COLUMN body", "DROP TABLE former_keys", "DROP TRIGGER cards_renamed",
 		"ALTER TABLE docs RENAME TO later_docs", "ALTER TABLE doc_texts RENAME TO later_texts", "DROP TABLE searched",
 		"CREATE TABLE docs (doc INTEGER PRIMARY KEY, w INTEGER, card BLOB, part INTEGER, level INTEGER, label INTEGER, sum BLOB, kind TEXT)",
@@ -43,6 +44,7 @@ var downgradeStatements = map[string][]string{
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
+		"DROP TABLE placements, fences",
 		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
 		"DROP TABLE searched", "ALTER TABLE docs DROP COLUMN gen", "DROP SEQUENCE docs_gen",
 		"DELETE FROM docs WHERE name IS NULL",
