@@ -31,4 +31,4 @@ fi
 calm='/(cmd/loregate|internal/(archtest|housekeeping|game/(player|rule)|app/(capacitytest|consoletest|crashtest|failovertest|fronttest|rollingtest|studiotest|modeltest|prooftest|judgetest|storytest|vaulttest)|loadtest|exchange(/[a-z]+)?|markup|claim|meaning|ruleset/fifth|safety|studio/(blender|build|builder|phrase|plant|scene|sentence|spec|texture)))$'
 "$go" list ./... | grep -Ev "$calm" | xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
 # Run without it: those, and what is done in part under it.
-"$go" list ./... | grep -E "$calm|/internal/(store/.*|search|world(/.*)?)$" | xargs "$go" test "${quick[@]}" -timeout 15m
+"$go" list ./... | grep -E "$calm|/internal/(store/(memory|postgres|sqlite)|search|world/(lore|play))$" | xargs "$go" test "${quick[@]}" -timeout 15m
