@@ -75,13 +75,22 @@ max_client_conn = 200
 	t.Cleanup(c.stop)
 	u.RawQuery = url.Values{"host": {dir}, "port": {port}}.Encode()
 	socket := filepath.Join(dir, ".s.PGSQL."+port)
-	for end := time.Now().Add(10 * time.Second); !exists(socket); <-time.After(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); !listens(socket); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			said, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Fatalf("PgBouncer does not listen: %s", said)
 		}
 	}
 	return u.String()
+}
+
+// listens reports whether a program listens at a socket, which has a file some time before.
+func listens(socket string) bool {
+	c, err := net.Dial("unix", socket)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
 }
 
 func exists(path string) bool {
