@@ -162,7 +162,7 @@ func (s *turn) planAttempt() error {
 		s.label = s.label.Meet(at.label)
 	}
 	if slices.Contains(easyActs, verb) && !present {
-		s.action.Detail = phrase
+		s.action.Detail, s.action.Effect = phrase, "managed"
 		return s.finishTurn(world.PlayerAct)
 	}
 	if present && to.IsType(world.TypePlayer) {
