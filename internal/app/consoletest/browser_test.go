@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/wait"
 )
 
 // tab is a tab of a headless Chromium. It collects the faults of pages: console errors, failed requests,
@@ -170,11 +171,14 @@ func (p *tab) waits(expression, what string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, 15*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression))
-	for err != nil && ctx.Err() == nil { // the page was left meanwhile
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression))
+	// Each look is a call of its own: a wait in a page would stay behind when the page is left.
+	holds, err := false, error(nil)
+	for !holds && ctx.Err() == nil {
+		if holds, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")")); !holds {
+			wait.For(ctx, 50*time.Millisecond)
+		}
 	}
-	if err != nil {
+	if !holds {
 		p.t.Fatalf("waiting until %s: %v; at %s:\n%s", what, err, p.eval("location.href"), p.text())
 	}
 }
