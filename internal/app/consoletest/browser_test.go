@@ -186,10 +186,22 @@ func (p *tab) waits(expression, what string) {
 // click clicks the link or button that reads as text, and waits for the page that it loads.
 func (p *tab) click(text string) {
 	p.t.Helper()
+	p.loads("a click on "+text, func() bool { return p.touch(text) != "SUMMARY" })
+}
+
+// press clicks an element as a person does, also without scripts, and waits for the page that it loads.
+func (p *tab) press(css string) {
+	p.t.Helper()
+	p.loads("a click on "+css, func() bool { p.do(chromedp.Click(chromedp.CSS(css))); return true })
+}
+
+// loads waits for the page that an act loads, if the act returns true.
+func (p *tab) loads(what string, act func() bool) {
+	p.t.Helper()
 	before := p.eval("location.href + performance.timeOrigin")
-	if p.touch(text) != "SUMMARY" {
+	if act() {
 		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before),
-			"a click on "+text+" loads a page")
+			what+" loads a page")
 	}
 }
 

@@ -168,9 +168,9 @@ func TestEditingWorksWithoutScripts(t *testing.T) {
 	p.must(err)
 	p.open("/edit/lendwater/Rent%20Stone")
 	p.do(chromedp.SendKeys(chromedp.CSS("#content"), "\n<p>By hand, <script>no</script>near [[Rent Quay]].</p>"))
-	p.do(chromedp.Click(chromedp.CSS("button[name=preview]")))
+	p.press("button[name=preview]")
 	p.wants("By hand, near Rent Quay.")
-	p.do(chromedp.Click(chromedp.CSS("button.primary")))
+	p.press("button.primary")
 	p.waits(`location.pathname === "/w/lendwater/Rent%20Stone"`, "the text is saved")
 	p.wants("By hand, near Rent Quay.")
 }

@@ -135,7 +135,7 @@ func TestTheTreeOpensWithoutScripts(t *testing.T) {
 	p.must(err)
 	p.open("/tree/lendwater")
 	p.do(chromedp.Click(chromedp.CSS("li:has(> a[href$=\"/Aal\"]) > details > summary")))
-	p.do(chromedp.Click(chromedp.CSS("details[open] a[href$=\"/Aal+Den\"]")))
+	p.press("details[open] a[href$=\"/Aal+Den\"]")
 	p.waits(`location.pathname === "/w/lendwater/Aal+Den"`, "a click on a name reads the card")
 
 	player := s.visitor()
