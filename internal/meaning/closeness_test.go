@@ -61,6 +61,10 @@ func TestContrast(t *testing.T) {
 		{"The shepherd eats cheese, not bread.", "The shepherd eats bread, not cheese.", false},
 		{"The shepherd never sings and the miller sings.", "The shepherd sings and the miller never sings.", false},
 		{"Her fourth son is a miller.", "Her fifth son is a miller.", false},
+		{"The miller doesn't sell flour to the smith.", "The miller sells flour to the smith.", false},
+		{"Most of the millers sell flour.", "Few of the millers sell flour.", false},
+		{"The miller found a purse in the ditch.", "The miller found a purse in the church.", false},
+		{"The miller found a purse in the ditch.", "The miller discovered a purse in the ditch.", true},
 	} {
 		if got := Closeness(row.a, row.b); got > paraphrase != row.same {
 			t.Errorf("%q, %q: %.2f, a paraphrase in other words has %.2f", row.a, row.b, got, paraphrase)

@@ -23,9 +23,9 @@ var (
 	denials = wordSet("not no never nobody none nothing neither nor nowhere without cannot only except instead hardly " +
 		"scarcely fail fails failed")
 	beForms = wordSet("is are was were be been being")
-	numbers = wordSet("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
-		"seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen " +
-		"second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
+	numbers = wordSet("half quarter twice thrice two three four five six seven eight nine ten eleven twelve thirteen " +
+		"fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety " +
+		"hundred thousand dozen second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
 )
 
 // converses are pairs of words that tell the same relation from its two ends, beside the opposites of WordNet: who pays
@@ -43,7 +43,7 @@ var converses = func() map[string][]string {
 		"ancestor descendant, predecessor successor, master servant, master apprentice, master pupil, "+
 		"teacher pupil, teacher student, landlord tenant, lord vassal, host guest, creditor debtor, "+
 		"employer employee, beat lose, defeat lose, rule obey, north south, east west, "+
-		"northern southern, eastern western", ", ") {
+		"northern southern, eastern western, most few, many few", ", ") {
 		one, other, _ := strings.Cut(pair, " ")
 		m[one], m[other] = append(m[one], other), append(m[other], one)
 	}
@@ -68,9 +68,12 @@ type frame struct {
 	fronted bool // a phrase before a comma
 }
 
+// denialReplacer makes "not" of the end of a contraction, which Words cuts off.
+var denialReplacer = strings.NewReplacer("n't", " not", "n’t", " not")
+
 func frameOf(text string) (f frame) {
 	be, denies, count := false, false, 0
-	for word := range Words(text) {
+	for word := range Words(denialReplacer.Replace(text)) {
 		if word == "by" {
 			f.agent = count
 		}
@@ -87,7 +90,7 @@ func frameOf(text string) (f frame) {
 		if numbers[word] {
 			f.numbers = append(f.numbers, strings.Replace(word, "dozen", "twelve", 1))
 		}
-		if denials[word] || strings.HasSuffix(word, "n't") {
+		if denials[word] {
 			f.denials++
 			denies = true
 		}

@@ -28,7 +28,7 @@ func TestWeightsOfCloseness(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := Prepare(p.A).compare(Prepare(p.B))
-		e := example{[]float64{1, m.explained, m.cosine, m.differing}, m.factor, p.Kind == "paraphrase"}
+		e := example{[]float64{1, m.explained, m.cosine, m.differing, m.ordered, m.begun}, m.factor, p.Kind == "paraphrase"}
 		h := fnv.New32a()
 		h.Write([]byte(p.ID))
 		if h.Sum32()%2 == 0 {
@@ -37,7 +37,7 @@ func TestWeightsOfCloseness(t *testing.T) {
 			checked = append(checked, e)
 		}
 	}
-	used := []float64{ofNothing, ofExplained, ofCosine, ofDiffering}
+	used := []float64{ofNothing, ofExplained, ofCosine, ofDiffering, ofOrdered, ofBegun}
 	got := fitWeights(fitted)
 	fresh, present := areaUnder(checked, got), areaUnder(checked, used)
 	t.Logf("fitted weights %.1f: AUC %.3f of %d pairs; those in use %.1f: %.3f", got, fresh, len(checked), used, present)
