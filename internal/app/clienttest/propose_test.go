@@ -123,7 +123,7 @@ func proposing(ctx context.Context, n int, last *time.Time) script {
 		case 0:
 			return step{tool: "get-location-context", args: object{}}
 		case 1:
-			return step{tool: "search_cards", args: object{"type": "Character", "limit": 1}}
+			return step{tool: "search_cards", args: object{"type": "Location", "limit": 1}}
 		case 2:
 			return step{tool: "search_cards", args: object{"type": "Player", "limit": 1}}
 		case 3:
@@ -132,7 +132,7 @@ func proposing(ctx context.Context, n int, last *time.Time) script {
 			return step{tool: "propose-ambience", args: object{"locationId": findText(result(0), "location", "id"),
 				"layerType": "ambient", "text": moods[n], "contextRef": findText(result(0), "contextRef")}}
 		case 4:
-			return step{tool: "propose-npc-dialogue", args: object{"npcId": findText(result(1), "cards", "id"),
+			return step{tool: "propose-npc-dialogue", args: object{"npcId": findText(result(0), "npcs", "id"),
 				"playerId":  findText(result(2), "cards", "id"),
 				"draftText": lines[n], "contextRef": findText(result(0), "contextRef")}}
 		case 5:
