@@ -245,13 +245,16 @@ func (s *turn) findNamed(phrase string) (world.Card, bool, error) {
 
 // findMentioned returns the text at the place that has one of the longer words of a phrase, its verb excepted.
 func (s *turn) findMentioned(phrase string) (passage, bool, error) {
+	all, err := passagesAt(s.ctx, s.AsOf, s.place)
+	if err != nil {
+		return passage{}, false, err
+	}
 	for _, w := range strings.Fields(phrase)[1:] {
 		if !isContentWord(w) {
 			continue
 		}
-		at, sentence, err := s.findPassage(bareWord(w))
-		if err != nil || sentence != "" {
-			return at, sentence != "", err
+		if at, sentence := sentenceAbout(all, bareWord(w)); sentence != "" {
+			return at, true, nil
 		}
 	}
 	return passage{}, false, nil

@@ -180,12 +180,8 @@ func (m narrator) tellDetail(ctx context.Context, t world.Card, name string) (st
 	if err != nil {
 		return "", err
 	}
-	for _, named := range []string{name, plainName(name)} {
-		for _, p := range all {
-			if s := command.SentenceAbout(p.text, named); s != "" {
-				return s, nil
-			}
-		}
+	if _, sentence := sentenceAbout(all, name); sentence != "" {
+		return sentence, nil
 	}
 	if isEverywhere(name) && len(all) > 1 {
 		return all[len(all)-1].text, nil

@@ -150,15 +150,20 @@ func (s *turn) findPassage(name string) (passage, string, error) {
 	if err != nil {
 		return passage{}, "", err
 	}
-	for _, p := range all {
-		if sentence := command.SentenceAbout(p.text, name); sentence != "" {
-			return p, sentence, nil
+	p, sentence := sentenceAbout(all, name)
+	return p, sentence, nil
+}
+
+// sentenceAbout returns the first of several texts that has a sentence with a name, and that sentence; "" if none has.
+func sentenceAbout(all []passage, name string) (passage, string) {
+	for _, named := range []string{name, plainName(name)} {
+		for _, p := range all {
+			if sentence := command.SentenceAbout(p.text, named); sentence != "" {
+				return p, sentence
+			}
 		}
 	}
-	if plain := plainName(name); plain != name {
-		return s.findPassage(plain)
-	}
-	return passage{}, "", nil
+	return passage{}, ""
 }
 
 // mayMake reports whether the noun of a text was not made before, and the limits are not reached.
