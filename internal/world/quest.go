@@ -220,7 +220,7 @@ func (m *AsOf) meetsBring(ctx context.Context, c QuestCondition, d Action, place
 
 func (m *AsOf) meetsLearn(ctx context.Context, words string, d Action) (bool, error) {
 	heard := []string{d.ObjectNames()}
-	if d.Verb != command.Take && d.Verb != command.Drop {
+	if d.Verb != command.Take && d.Verb != command.Drop && d.Verb != command.Ask {
 		heard = append(heard, d.Detail)
 	}
 	if d.Verb == command.Talk && d.Target != nil {

@@ -217,6 +217,8 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 		return who + "looks around.", nil
 	case command.Inventory:
 		return who + "looks through a bag.", nil
+	case command.Ask:
+		return who + "takes a moment to think.", nil
 	case command.Quests:
 		return who + "looks over the list of errands.", nil
 	case command.Accept:

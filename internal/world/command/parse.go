@@ -50,6 +50,7 @@ const (
 	Sell    Verb = "sell"
 	Haggle  Verb = "haggle"
 	Price   Verb = "price" // ask for prices
+	Ask     Verb = "ask"   // a plain question about the world
 )
 
 // Verbs lists all verbs of the grammar.

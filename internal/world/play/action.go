@@ -49,6 +49,8 @@ func (s *turn) planAction() error {
 		return s.planHaggle()
 	case command.Price:
 		return s.planPrice()
+	case command.Ask:
+		return s.planAsk()
 	case command.Defend:
 		return s.finishTurn(world.PlayerAct)
 	case command.Rest:

@@ -100,8 +100,8 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	return out, err
 }
 
-// readPlayerCommand reads a command of a player: about its quests, about prices where somebody trades, or by
-// the grammar.
+// readPlayerCommand reads a command of a player: about its quests, about prices where somebody trades, a plain
+// question, or by the grammar.
 func (h *Host) readPlayerCommand(
 	ctx context.Context,
 	g access.Grant,
@@ -111,6 +111,9 @@ func (h *Host) readPlayerCommand(
 	i, ok, err := h.questIntent(ctx, g, player, text)
 	if err == nil && !ok {
 		i, ok, err = h.tradeIntent(ctx, g, player, text)
+	}
+	if err == nil && !ok {
+		i, ok, err = h.askIntent(ctx, g, player, text)
 	}
 	if err != nil || !ok {
 		p := h.readCommand(ctx, g.World(), text)

@@ -33,6 +33,7 @@ var costs = map[command.Verb]actCost{
 	command.Inventory: {base: 5_000},
 	command.Quests:    {base: 5_000},
 	command.Price:     {base: 5_000},
+	command.Ask:       {base: 5_000},
 	command.Examine:   {base: 30_000},
 	command.Attack:    {6_000, []modifier{woundPercent}}, // a round of a fight
 	command.Throw:     {6_000, []modifier{woundPercent}},

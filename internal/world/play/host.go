@@ -154,7 +154,7 @@ func (h *Host) spendPace(player canon.CardID, verb command.Verb) error {
 	switch verb {
 	case command.Move, command.Flee:
 		class = classMove
-	case command.Look, command.Examine, command.Inventory, command.Quests, command.Price:
+	case command.Look, command.Examine, command.Inventory, command.Quests, command.Price, command.Ask:
 		class = classLook
 	default:
 		return nil

@@ -155,6 +155,8 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 		return tellInventory(own), err
 	case d.Verb == command.Quests:
 		return m.tellQuests(ctx, d, place)
+	case d.Verb == command.Ask:
+		return m.tellAnswer(ctx, d, place)
 	case len(d.Objects) > 0 && d.Verb != command.Price:
 		return m.tellThing(ctx, d.Objects[0])
 	}
