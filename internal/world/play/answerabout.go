@@ -210,6 +210,9 @@ func (a *answerer) indirect() string {
 		}
 	}
 	told := "that"
+	if slices.Contains(auxiliaries, words[0]) {
+		return "whether that is so"
+	}
 	if slices.Contains([]string{"why", "when", "how", "where"}, words[0]) {
 		told = words[0]
 	}
@@ -263,6 +266,7 @@ func (a *answerer) findSentence(words []string) (sentence string, full bool, err
 		return "", false, err
 	}
 	texts = texts[:0]
+	var titled []string
 	hashes := []canon.Hash{}
 	for _, t := range all[:min(len(all), maxRead)] {
 		if !slices.Contains(hashes, t.Content) && t.ID != a.place.ID {
@@ -270,11 +274,14 @@ func (a *answerer) findSentence(words []string) (sentence string, full bool, err
 			if err != nil {
 				return "", false, err
 			}
-			hashes, texts = append(hashes, t.Content), append(texts, t.Title()+": "+text)
+			hashes, texts, titled = append(hashes, t.Content), append(texts, text), append(titled, t.Title()+": "+text)
 		}
 	}
-	if other, m := bestSentence(texts, words); m > n {
-		return other, m == len(words), nil
+	if other, m := bestSentence(titled, words); m == len(words) {
+		return other, true, nil
+	}
+	if other, m := bestSentence(texts, words); m > n { // a name alone is no answer
+		return other, false, nil
 	}
 	return sentence, false, nil
 }

@@ -189,7 +189,7 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 		}
 		here = slicesx.Filter(here, func(t world.Card) bool { return world.IsAlive(t) && !t.IsType(world.TypePlayer) })
 		if found := findMatches(name, here); len(found) == 1 && len(w.Path) == 1 {
-			return found[0].Title() + " is not here. You might look " + tellPath(w.Path) + ", at " + w.Name + ".", nil
+			return found[0].Title() + " is not here. You might look in " + w.Name + ": " + tellPath(w.Path) + ".", nil
 		}
 	}
 	if _, sentence, err := a.findPassage(name); err != nil || sentence != "" {

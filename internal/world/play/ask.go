@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -134,6 +133,10 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 	if found := findMatches(name, all); len(found) > 0 {
 		return found[0], len(found) == 1, nil
 	}
+	people := slicesx.Filter(all, world.IsAlive)
+	if found, err := a.findCalled(name, slices.DeleteFunc(people, func(t world.Card) bool { return t.ID == a.player.ID })); err != nil || len(found) == 1 {
+		return firstCard(found), len(found) == 1, err
+	}
 	quests, err := a.listKnownQuests()
 	if err != nil {
 		return t, false, err
@@ -144,18 +147,6 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 	t, ok, err = a.FindNamed(a.ctx, name)
 	return t, ok && !t.IsType(world.TypePlayer), err
 }
-
-// nameWithoutTitle returns a name without a form of address.
-func nameWithoutTitle(name string) string {
-	first, rest, ok := strings.Cut(name, " ")
-	if ok && slices.Contains(formsOfAddress, strings.ToLower(strings.TrimRight(first, "."))) {
-		return strings.TrimSpace(rest)
-	}
-	return name
-}
-
-var formsOfAddress = strings.Fields("mr mister mrs missus ms miss mx dr doctor sir madam madame master mistress lady lord " +
-	"goodman goodwife brother sister father mother uncle aunt")
 
 // listFolk returns the names of those who are here.
 func (a *answerer) listFolk() ([]string, error) {

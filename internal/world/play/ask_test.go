@@ -61,7 +61,7 @@ func TestPlainQuestions(t *testing.T) {
 // else learns of either.
 func TestQuestionsKeepSecrets(t *testing.T) {
 	s, _ := newDicey(t)
-	p, q := s.Joins("Mira"), s.Joins("Tam")
+	p := s.Joins("Mira")
 	for _, form := range []string{"who is the X?", "where is the X?", "is there a X here?", "how do I get to the X?",
 		"what does the X say?", "why is the X here?", "what is the X for?", "can I take the X?", "who sells the X?"} {
 		for _, pair := range [][2]string{{"ghost", "goose"}, {"cellar", "collar"}} {
@@ -75,7 +75,7 @@ func TestQuestionsKeepSecrets(t *testing.T) {
 	first := p.Does("where is the hound?", worldtest.Keyed("k")).At("narration")
 	p.Does("attack the hound")
 	p.Does("where is the hound?", worldtest.Keyed("k")).Is("narration", first)
-	seen := q.Call("get-recent-events", `{"scope":"location","scopeId":"loc-quay","limit":50}`).Raw
+	seen := s.As("user").Call("get-recent-events", `{"scope":"location","scopeId":"loc-quay","limit":50}`).Raw
 	if strings.Contains(seen, "ghost") || strings.Contains(seen, "goose") || strings.Contains(seen, `"ask"`) {
 		t.Errorf("another player sees %s", seen)
 	}

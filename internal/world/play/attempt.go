@@ -52,7 +52,7 @@ func listApproaches() map[string]approach {
 		}
 	}
 	add(approach{skill: "persuasion", level: "easy", social: true, won: world.DeedPersuaded, lost: world.DeedPleaded},
-		"persuade convince charm flatter beg plead coax comfort console apologize thank reassure calm")
+		"persuade convince charm flatter beg plead coax comfort console reassure calm")
 	add(approach{skill: "persuasion", level: "medium", social: true, won: world.DeedBargained, lost: world.DeedHaggled},
 		"bribe haggle seduce flirt recruit hire tempt")
 	add(approach{skill: "intimidation", level: "medium", social: true, won: world.DeedThreatened,

@@ -45,6 +45,8 @@ type commandOut struct {
 	Narration   string              `json:"narration"`
 	Events      []envelope          `json:"events" jsonschema:"The recorded events."`
 	Clock       int64               `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
+
+	text string // the command, with names instead of pronouns
 }
 
 // sendCommand parses a text and carries out its acts one by one, each in its own commit. After an
@@ -54,13 +56,17 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	if err != nil {
 		return commandOut{}, err
 	}
-	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, in.Text)
+	text, err := h.nameReferents(ctx, c.Grant, player, in.Text)
+	if err != nil {
+		return commandOut{}, err
+	}
+	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, text)
 	if err != nil {
 		return commandOut{}, err
 	}
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
-		Events: []envelope{}}
-	if free, ok := h.freeActOf(parsed, in.Text); ok {
+		Events: []envelope{}, text: text}
+	if free, ok := h.freeActOf(parsed, text); ok {
 		if _, err := h.runIntent(ctx, c, player, free, in.Text, &out); err != nil {
 			return out, err
 		}
@@ -111,6 +117,9 @@ func (h *Host) readPlayerCommand(
 	i, ok, err := h.questIntent(ctx, g, player, text)
 	if err == nil && !ok {
 		i, ok, err = h.tradeIntent(ctx, g, player, text)
+	}
+	if err == nil && !ok {
+		i, ok, err = h.speechIntent(ctx, g, player, text)
 	}
 	if err == nil && !ok {
 		i, ok, err = h.askIntent(ctx, g, player, text)
@@ -172,7 +181,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	receipt := done.Receipt
 	var no *impossible
 	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
-		tried, terr := h.actFreely(ctx, part, player, text)
+		tried, terr := h.actFreely(ctx, part, player, out.text)
 		var other *impossible
 		switch errors.As(terr, &other); {
 		case terr == nil:

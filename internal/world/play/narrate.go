@@ -337,6 +337,8 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 		return "", err
 	case ok && t.IsType(world.TypePlayer) && d.Detail == "": // a player answers for itself, or not
 		return "You turn to " + d.Target.Name + ".", nil
+	case ok && t.IsType(world.TypePlayer) && isIndirect(d.Detail):
+		return "You ask " + d.Target.Name + " " + d.Detail + ".", nil
 	case ok && t.IsType(world.TypePlayer):
 		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
 	}

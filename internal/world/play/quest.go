@@ -17,7 +17,13 @@ import (
 var (
 	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests",
 		"show quests", "show my quests", "check quests", "open journal", "tasks", "my tasks"}
-	acceptWords  = []string{"accept", "take on", "agree to", "undertake"}
+	acceptWords = []string{"take it on", "take the quest on", "take the job on", "accept", "take on", "agree to", "undertake", "take up", "start the quest", "start quest",
+		"begin the quest", "begin quest", "take the quest", "take the job", "take the task", "take the errand", "do the quest",
+		"do the job", "do the task", "do the errand", "sign up for", "volunteer for"}
+	// promiseWords accept the only quest that is offered.
+	promiseWords = []string{"i'll do it", "i will do it", "i'll do that", "i can do that", "i can do it", "i'll help", "i will help", "i'll take it on",
+		"i accept", "i agree", "i'll go", "count me in", "i'm in", "yes i'll do it", "ok i'll do it", "yes, i'll do it", "ok, i'll do it", "i'll take it",
+		"i'll take the job", "i'll take the quest", "i volunteer", "volunteer", "yes, i accept", "yes i accept", "deal", "it's a deal"}
 	abandonWords = []string{"abandon", "give up on", "give up", "drop quest"}
 	// anyQuest are the names of the only quest that can be meant.
 	anyQuest = []string{"", "it", "quest", "task", "errand", "offer", "job", "mission"}
@@ -39,6 +45,7 @@ func (h *Host) questIntent(
 	if verb == "" {
 		return i, false, nil
 	}
+	promises := slices.Contains(promiseWords, words)
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		s, stands, err := h.standingTurn(ctx, snap, player)
 		if err != nil || !stands {
@@ -46,6 +53,11 @@ func (h *Host) questIntent(
 		}
 		known, err := s.listKnownQuests()
 		ok = len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name)
+		if promises && err == nil {
+			offers, err := s.listOffers()
+			ok = len(offers) == 1
+			return err
+		}
 		return err
 	})
 	return command.Intent{Verb: verb, DirectObject: name, Confidence: 1}, ok, err
@@ -61,6 +73,13 @@ func (h *Host) standingTurn(ctx context.Context, snap *canon.Snapshot, player ca
 
 // splitQuestWords splits a command into its act on a quest and the name of the quest.
 func splitQuestWords(words string) (command.Verb, string) {
+	if slices.Contains(promiseWords, words) {
+		return command.Accept, ""
+	}
+	for _, lead := range []string{"i'll ", "i will ", "i want to ", "i'd like to ", "i would like to ", "i ", "let me ", "yes, ", "ok, ", "can i ", "may i ", "please "} {
+		words = strings.TrimPrefix(words, lead)
+	}
+	words = strings.TrimSuffix(words, " please")
 	for _, v := range []struct {
 		verb  command.Verb
 		words []string
@@ -89,6 +108,15 @@ func (s *turn) listKnownQuests() ([]world.Card, error) {
 	offers, err := s.OfferedQuests(s.ctx, s.place.ID, own, s.presence.Clock)
 	known := slicesx.Map(own, func(p world.Pursued) world.Card { return p.Card })
 	return append(known, slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card })...), err
+}
+
+// listOffers returns the quests that the player is offered where it is.
+func (s *turn) listOffers() ([]world.Offered, error) {
+	own, err := s.PursuedQuests(s.ctx, s.player.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.OfferedQuests(s.ctx, s.place.ID, own, s.presence.Clock)
 }
 
 // pickQuest returns the card among quests that the command means.

@@ -86,6 +86,11 @@ func (s *turn) answerTo(b bond, said string) (string, error) {
 		}
 		return "", nil
 	}
+	if !b.other.IsType("Creature") {
+		if line, err := s.replyTo(b, said); err != nil || isFresh(line) {
+			return line, err
+		}
+	}
 	var f world.Speaker
 	world.DecodeFields(b.other.Fields, &f)
 	if n := len(f.Says); n > 0 {

@@ -192,8 +192,11 @@ func (s *turn) findPersonHere(name string) (world.Card, error) {
 	if err != nil {
 		return world.Card{}, err
 	}
-	return s.findOne(name, slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) }),
-		"There is nobody called %q here.")
+	people := slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) })
+	if found, err := s.findCalled(name, people); err != nil || len(found) > 0 {
+		return s.onlyOne(found, err)
+	}
+	return s.findOne(name, people, "There is nobody called %q here.")
 }
 
 // isPortable reports whether a card can be carried off.

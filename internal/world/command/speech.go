@@ -1,0 +1,182 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Speech is a command to speak, before the names in it are known.
+type Speech struct {
+	Lead string // what the words begin with if somebody is thanked, greeted or asked for pardon
+	Rest string // the person and the words, or only the words if Said is set
+	Said bool   // Rest is what is said, perhaps with "to" and a person at its end
+	Asks bool   // somebody is asked or told, so that words follow the name
+}
+
+// speechForms are the verbs of speech by what they begin the words with.
+var speechForms = []struct {
+	form *regexp.Regexp
+	lead string
+	said bool
+	asks bool
+}{
+	{regexp.MustCompile(`(?i)^(?:ask|question|tell|inform|remind|assure|promise|warn|inquire of|enquire of)$`), "", false, true},
+	{regexp.MustCompile(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you", false, false},
+	{regexp.MustCompile(`(?i)^(?:greet|welcome|hail|say hello to|say hi to|wave hello to)$`), "hello", false, false},
+	{regexp.MustCompile(`(?i)^(?:apologi[sz]e to|say sorry to|beg pardon of)$`), "I am sorry", false, false},
+	{regexp.MustCompile(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`), "goodbye", false, false},
+	{regexp.MustCompile(`(?i)^(?:say|whisper|shout|yell|mutter|murmur|announce|declare|reply|answer)$`), "", true, false},
+	{regexp.MustCompile(`(?i)^(?:talk to|talk with|speak to|speak with|chat to|chat with|converse with|shout to|shout at|whisper to|say to|call out to|` +
+		`reply to|explain to|confess to|complain to|mention to|introduce myself to|joke with|gossip with)$`), "", false, false},
+}
+
+// speechLeads are words before a verb of speech that change nothing.
+var speechLeads = regexp.MustCompile(`(?i)^(?:(?:please|now|then|and|ok|okay|well|so|i|i'll|i will|let me|i want to|i would like to|i'd like to|can i|may i|could i|try to|go and|go) )+`)
+
+// ReadSpeech reads a command that begins with a verb of speech. It returns false for any other command, and for one of
+// several sentences outside quotation marks.
+func ReadSpeech(text string) (Speech, bool) {
+	text = strings.TrimSpace(text)
+	if lead := speechLeads.FindString(text); lead != "" && !strings.EqualFold(lead, text) {
+		text = text[len(lead):]
+	}
+	if !strings.ContainsAny(text, `"“«`) && (strings.ContainsAny(strings.TrimRight(text, ".!?; "), ".;!?\n") || strings.Contains(text, " then ")) {
+		return Speech{}, false
+	}
+	words := strings.Fields(text)
+	for n := min(4, len(words)-1); n > 0; n-- {
+		verb := strings.Join(words[:n], " ")
+		for _, f := range speechForms {
+			if f.form.MatchString(verb) {
+				return Speech{Lead: f.lead, Rest: strings.Join(words[n:], " "), Said: f.said, Asks: f.asks}, true
+			}
+		}
+	}
+	return Speech{}, false
+}
+
+// Unquote returns words without the marks around them.
+func Unquote(words string) string {
+	words = strings.TrimSpace(words)
+	if n := len(words); n > 1 && (words[0] == '"' || strings.HasPrefix(words, "“") || strings.HasPrefix(words, "«")) {
+		return strings.TrimSpace(strings.Trim(words, `"“”«»`))
+	}
+	return strings.TrimSpace(words)
+}
+
+// AddressesYou reports whether words speak to somebody: they have "you" and are no request to the game that the grammar
+// reads as an act.
+func AddressesYou(text string) bool {
+	words := lex(text)
+	you := false
+	for _, w := range words {
+		you = you || w.oneOf("you", "your", "yours", "yourself", "you're", "you've", "you'll", "you'd")
+	}
+	if !you || len(words) == 0 {
+		return false
+	}
+	p := Parse(text)
+	return p.NeedsClarification || len(p.Intents) == 1 && p.Intents[0].Verb == Talk && p.Intents[0].DirectObject == ""
+}
+
+// Pronouns lists the pronouns of a command that stand for somebody or something, in order.
+func Pronouns(text string) (out []Pronoun) {
+	words := lex(text)
+	for i, w := range words {
+		if !w.oneOf("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their") {
+			continue
+		}
+		var next word
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		owns := w.oneOf("his", "its", "their") ||
+			w.fold == "her" && next.kind == plainWord && next.fold != "" && next.known.class&(grammarClasses|whClass) == 0 &&
+				!next.oneOf("if", "whether", "that", "about", "why", "what", "how", "where", "who", "when", "please", "again", "now", "back", "goodbye", "hello")
+		out = append(out, Pronoun{Word: w.fold, Span: Span{w.start, w.end}, Owns: owns})
+	}
+	return out
+}
+
+// Pronoun is a word that stands for somebody or something.
+type Pronoun struct {
+	Word string
+	Span Span
+	Owns bool // her jar
+}
+
+// IsPerson reports whether a pronoun stands for a person, and of which sex: "f", "m", or "" for either.
+func (p Pronoun) IsPerson() (person bool, sex string) {
+	switch p.Word {
+	case "he", "him", "his":
+		return true, "m"
+	case "she", "her", "hers":
+		return true, "f"
+	}
+	return p.Word == "they" || p.Word == "them" || p.Word == "their", ""
+}
+
+// PronounsToName lists the pronouns of a command whose referent the command does not name itself: in a question, at the
+// place of a person spoken to, and where the grammar finds no name for them.
+func PronounsToName(text string) []Pronoun {
+	all := Pronouns(text)
+	if len(all) == 0 {
+		return nil
+	}
+	if q, ok := ReadQuestion(text); ok {
+		if q.Subject != "" && len(Pronouns(q.Subject)) > 0 || q.Kind == AskedAble || q.Subject == "" && q.Kind.isOpen() {
+			return all
+		}
+		return nil
+	}
+	if speech, ok := ReadSpeech(text); ok {
+		return pronounsOfSpeech(text, speech, all)
+	}
+	isPronoun := func(name string) bool { return len(Pronouns(name)) > 0 && len(lex(name)) == 1 }
+	if i, ok := ReadTrade(text); ok {
+		if isPronoun(i.DirectObject) || len(i.Targets) > 0 && isPronoun(i.Targets[0]) {
+			return all
+		}
+		return nil
+	}
+	p := Parse(text)
+	for _, a := range p.Ambiguities {
+		switch {
+		case a.Kind == "verb":
+			return all
+		case a.Kind == "pronoun":
+			return slices.DeleteFunc(all, func(o Pronoun) bool { return o.Span.Start < a.Span.Start })
+		}
+	}
+	for _, i := range p.Intents {
+		if isPronoun(i.DirectObject) || len(i.Targets) > 0 && isPronoun(i.Targets[0]) || i.trade != "" && len(p.Intents) == 1 {
+			return all
+		}
+	}
+	return slices.DeleteFunc(all, func(o Pronoun) bool { return !o.Owns || len(p.Intents) != 1 })
+}
+
+// pronounsOfSpeech returns the pronoun of the person spoken to, and one that is spoken about: ask her about him.
+func pronounsOfSpeech(text string, speech Speech, all []Pronoun) (out []Pronoun) {
+	runes := []rune(strings.TrimRight(text, " .!?"))
+	from := len(runes) - len([]rune(strings.TrimRight(speech.Rest, " .!?")))
+	for _, p := range all {
+		before := strings.TrimRight(string(runes[:min(p.Span.Start, len(runes))]), " ")
+		last := p.Span.End == len(runes)
+		if !speech.Said && p.Span.Start == from || last && speech.Said && strings.HasSuffix(before, " to") ||
+			last && strings.HasSuffix(before, " about") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// isOpen reports whether questions of a kind are answered by their words.
+func (k Asked) isOpen() bool {
+	switch k {
+	case AskedWhy, "when", "how", "whose", "which", "whether", AskedSays:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package play
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/markup"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// courtesy is a kind of words that everybody answers in kind.
+type courtesy struct {
+	said  *regexp.Regexp
+	lines []string
+}
+
+// courtesies are in order: the first that fits counts.
+var courtesies = []courtesy{
+	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), []string{"You are welcome.", "Don't mention it.", "No need for thanks.",
+		"Any time.", "It was nothing.", "Glad to."}},
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), []string{"Go well.", "Until the next time.", "Mind how you go.",
+		"Farewell, then.", "Safe ways.", "Good day."}},
+	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), []string{"No harm done.", "It is forgotten.", "Say no more of it.", "Well. All right.",
+		"These things happen."}},
+	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|how do you do|nice to meet you)\b`), []string{"Good day to you.",
+		"And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}},
+}
+
+// Patterns of what somebody is asked about itself.
+var (
+	asksName = regexp.MustCompile(`(?i)^(?:and )?(?:who (?:are|r) (?:you|u)|what(?:'s| is) your (?:name|job|trade|work)|what are you called|what do you do(?: here)?|who (?:he|she) is|` +
+		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|what are you doing(?: here)?|what (?:he|she) is doing(?: here)?|about you)\b`)
+	asksWork = regexp.MustCompile(`(?i)\b(?:work|jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs help|can help|my help)\b`)
+)
+
+// replyTo returns the line with which somebody answers courtesies, questions about itself and about work, and plain
+// questions that the player could answer by looking. "" is no line.
+func (s *turn) replyTo(b bond, said string) (string, error) {
+	said = strings.TrimSpace(said)
+	for _, c := range courtesies {
+		if c.said.MatchString(said) {
+			return c.lines[(s.action.Line+b.Met)%len(c.lines)], nil
+		}
+	}
+	if asksName.MatchString(said) {
+		return introduce(b.other), nil
+	}
+	if asksWork.MatchString(said) {
+		if line, err := s.offerWork(b.other); err != nil || line != "" {
+			return line, err
+		}
+	}
+	q, ok := command.ReadQuestion(said)
+	if topic, about := strings.CutPrefix(strings.ToLower(said), "about "); about && !ok {
+		q, ok = command.ReadQuestion("what about " + topic)
+	}
+	if !ok {
+		return "", nil
+	}
+	a := answerer{turn: s, q: q, m: narrator{s.AsOf}}
+	switch q.Kind {
+	case command.AskedTime, command.AskedDay, command.AskedWeather, command.AskedWhere, command.AskedWay, command.AskedLocate:
+		line, err := a.answer()
+		return line, err
+	case command.AskedWho:
+		t, known, err := a.findSubject()
+		if err != nil || !known || t.ID == b.other.ID || t.ID == s.player.ID {
+			return "", err
+		}
+		text, err := s.ReadText(s.ctx, t)
+		if list := command.Sentences(markup.OneLine(text)); err == nil && len(list) > 0 {
+			return t.Title() + "? " + list[0], nil
+		}
+		return "", err
+	}
+	return "", nil
+}
+
+// introduce returns the words with which somebody tells who it is.
+func introduce(t world.Card) string {
+	var f struct {
+		Role string `json:"role"`
+	}
+	world.DecodeFields(t.Fields, &f)
+	if role := markup.Clean(f.Role); role != "" {
+		return "I am " + t.Title() + ", the " + role + "."
+	}
+	return "I am " + t.Title() + "."
+}
+
+// offerWork returns the words with which somebody offers a quest of its own; "" if it has none to offer.
+func (s *turn) offerWork(t world.Card) (string, error) {
+	offers, err := s.listOffers()
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(offers, func(o world.Offered) bool {
+		return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) || markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
+	})
+	if i < 0 {
+		return "", nil
+	}
+	steps := offers[i].OpenSteps(world.Pursuit{})
+	return "There is “" + offers[i].Title() + "”, if you will take it on. " + steps[0].Describe(), nil
+}

@@ -1,0 +1,226 @@
+package play
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// everyonePattern is how all who are here are named, at the begin or the end of words.
+var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|them all|all of (?:them|you)|all|the (?:others|crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
+
+// wishPattern is how somebody asks for a thing to have.
+var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|i'll have|i will have|i'll take|i will take|i want|i need|could i have|can i have|may i have|could i get|can i get|may i get|` +
+	`can i buy|could i buy|may i buy|i'd like to have|i'd like to buy|i would like to have|i would like to buy|i want to buy|i'd like to order|i order|order|give me|sell me|bring me|get me|hand me)` +
+	`(?: to buy)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?: please| from .+)?[.!?]*$`)
+
+// courtesyPattern are words that need a partner to be said to.
+var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|cheers|hello|hi|hey|hello there|good (?:morning|day|evening|night|afternoon)|goodbye|good bye|bye|farewell|see you(?: later)?|` +
+	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank you|of course|certainly|nice to meet you|well met|never mind|nevermind|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|then|all))?)[.!?]*$`)
+
+// speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a wish to have
+// something of a seller, or a courtesy. ok is false if the grammar is to read the command.
+func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
+	err error) {
+	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
+	speech, speaks := command.ReadSpeech(text)
+	wish := wishPattern.FindStringSubmatch(text)
+	whole := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“")
+	toYou := command.AddressesYou(text)
+	vocative := strings.Contains(text, ",")
+	courteous := courtesyPattern.MatchString(text)
+	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative {
+		return i, false, nil
+	}
+	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		s, stands, err := h.standingTurn(ctx, snap, player)
+		if err != nil || !stands {
+			return err
+		}
+		people, err := s.listPeople()
+		if err != nil {
+			return err
+		}
+		if speaks {
+			if i, ok, err = s.readSpeech(speech, people); ok || err != nil {
+				return err
+			}
+		}
+		if vocative {
+			if i, ok, err = s.readVocative(text, people); ok || err != nil {
+				return err
+			}
+		}
+		if wish != nil {
+			if i, ok, err = s.readWish(wish[1], text); ok || err != nil {
+				return err
+			}
+		}
+		if !whole && !toYou && !courteous {
+			return nil
+		}
+		partner, met, err := s.findPartner()
+		if err != nil || !met && !toYou {
+			return err
+		}
+		i, ok = talkTo(partner, command.Unquote(text)), true
+		if !met {
+			i.DirectObject = ""
+		}
+		return nil
+	})
+	return i, ok, err
+}
+
+// talkTo returns the act of saying words to somebody.
+func talkTo(who world.Card, said string) command.Intent {
+	i := command.Intent{Verb: command.Talk, DirectObject: who.Title(), Confidence: 1}
+	if said = strings.TrimSpace(said); said != "" {
+		i.Modifiers = []string{said}
+	}
+	return i
+}
+
+// readSpeech reads a command to speak with the names of those who are here.
+func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command.Intent, ok bool, err error) {
+	rest := speech.Rest
+	if all := everyonePattern.FindString(rest); all != "" && !speech.Said && (len(people) != 1 || all != rest) {
+		i = talkTo(world.Card{}, strings.TrimSpace(speech.Lead+" "+command.Unquote(strings.TrimPrefix(rest[len(all):], "that "))))
+		i.DirectObject = ""
+		return i, true, nil
+	}
+	if speech.Said {
+		return s.readSaying(rest, people)
+	}
+	if me, more, ok := strings.Cut(rest+" ", " "); ok && strings.EqualFold(me, "me") {
+		partner, met, err := s.findPartner()
+		if _, isQuestion := command.ReadQuestion("tell " + rest); err != nil || !met || isQuestion {
+			return i, false, err
+		}
+		return talkTo(partner, strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(more, " .!?"), " please"))), true, nil
+	}
+	who, said, ok, err := s.cutPerson(rest, people)
+	if err != nil {
+		return i, false, err
+	}
+	if !ok {
+		partner, met, err := s.findPartner()
+		if linked := slices.Contains([]string{"about", "if", "whether", "why", "what", "where", "when", "how", "who", "which"}, strings.ToLower(strings.Fields(rest)[0])); err != nil || !met || !linked || !speech.Asks {
+			return i, false, err
+		}
+		return talkTo(partner, rest), true, nil
+	}
+	said = strings.TrimSuffix(strings.TrimRight(said, " "), ".")
+	if !speech.Asks && !strings.ContainsAny(said, `"“`) && isManner(said) {
+		said = "" // talk to Oda again
+	}
+	said = command.Unquote(strings.TrimPrefix(said, "that "))
+	return talkTo(who, strings.TrimSpace(speech.Lead+" "+said)), true, nil
+}
+
+// isManner reports whether words tell only how or how often one speaks.
+func isManner(words string) bool {
+	return slices.Contains([]string{"again", "once more", "please", "politely", "quietly", "now", "some more", "more", "first", "softly", "loudly",
+		"kindly", "slowly"}, strings.ToLower(words))
+}
+
+// readSaying reads words that are said, perhaps with the person at their end or at their begin.
+func (s *turn) readSaying(rest string, people []world.Card) (i command.Intent, ok bool, err error) {
+	lower := strings.ToLower(rest)
+	if after, found := strings.CutPrefix(lower, "to "); found {
+		if who, said, ok, err := s.cutPerson(rest[len(rest)-len(after):], people); ok || err != nil {
+			return talkTo(who, command.Unquote(strings.TrimPrefix(said, "that "))), ok, err
+		}
+	}
+	for at := len(rest); at > 0; {
+		if at = strings.LastIndex(lower[:at], " to "); at < 0 {
+			break
+		}
+		name := strings.TrimRight(rest[at+4:], " .!?")
+		said := command.Unquote(rest[:at])
+		if everyonePattern.FindString(name) != "" && len(strings.Fields(name)) < 4 {
+			i = talkTo(world.Card{}, said)
+			i.DirectObject = ""
+			return i, true, nil
+		}
+		if who, left, ok, err := s.cutPerson(name, people); ok && left == "" || err != nil {
+			return talkTo(who, said), ok, err
+		}
+	}
+	if len(rest) == 0 {
+		return i, false, nil
+	}
+	if who, left, named, err := s.cutPerson(rest, people); named && left == "" || err != nil {
+		return talkTo(who, ""), named, err
+	}
+	if first := strings.ToLower(strings.Fields(rest)[0]); slices.Contains([]string{"at", "the", "to", "for", "out", "with"}, first) {
+		return i, false, nil
+	}
+	i = talkTo(world.Card{}, command.Unquote(rest))
+	i.DirectObject = ""
+	return i, true, nil
+}
+
+// readVocative reads a question or a courtesy with the name of somebody here before the first comma or after the last.
+func (s *turn) readVocative(text string, people []world.Card) (command.Intent, bool, error) {
+	marked := strings.HasSuffix(text, "?")
+	first, rest, _ := strings.Cut(text, ",")
+	last := strings.LastIndex(text, ",")
+	for _, try := range [][2]string{{first, rest}, {text[last+1:], text[:last]}} {
+		name, said := strings.Trim(try[0], " .!?"), strings.TrimSpace(try[1])
+		if len(strings.Fields(name)) > 4 {
+			continue
+		}
+		who, left, ok, err := s.cutPerson(name, people)
+		if err != nil {
+			return command.Intent{}, false, err
+		}
+		_, asks := command.ReadQuestion(said + "?")
+		if ok && left == "" && (marked || asks || courtesyPattern.MatchString(said) || command.AddressesYou(said)) {
+			if marked && !strings.HasSuffix(said, "?") {
+				said += "?"
+			}
+			return talkTo(who, said), true, nil
+		}
+	}
+	return command.Intent{}, false, nil
+}
+
+// readWish reads the wish to have a thing: a ware here is bought, and for anything else the partner is asked.
+func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err error) {
+	wares, err := s.listWares()
+	if err != nil {
+		return i, false, err
+	}
+	for _, w := range wares {
+		if rateFit(thing, w.Card) > command.FitNone {
+			return command.Intent{Verb: command.Buy, DirectObject: thing, Confidence: 1}, true, nil
+		}
+	}
+	if command.Parse(thing).Intents != nil && len(command.Parse(thing).Intents) > 0 || strings.HasPrefix(strings.ToLower(thing), "to ") {
+		return i, false, nil // I want to go north
+	}
+	around, err := s.listLookTargets()
+	if err != nil || len(findMatches(thing, around)) > 0 {
+		return i, false, err
+	}
+	partner, met, err := s.findPartner()
+	if err != nil || !met {
+		return i, false, err
+	}
+	return talkTo(partner, text), true, nil
+}
+
+// isIndirect reports whether words are a question as a part of a sentence: about Rentday, who she works for.
+func isIndirect(words string) bool {
+	first, _, _ := strings.Cut(words, " ")
+	return slices.Contains([]string{"about", "for", "if", "whether", "why", "what", "where", "when", "how", "who", "which"}, first) &&
+		!strings.HasSuffix(words, "?")
+}

@@ -1,0 +1,100 @@
+package play_test
+
+import (
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/world"
+)
+
+// Words for somebody reach whom they are meant for, whole, whatever the command is called.
+func TestSpeechReachesItsListener(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	p.Does("go north")
+	for _, row := range [][3]string{ // the command, to whom, and the words
+		{"ask Oda who she works for", "Oda Tarn", "who she works for"},
+		{"ask her about the well", "Oda Tarn", "about the well"},
+		{"say \"I will come along with anything\" to Oda", "Oda Tarn", "I will come along with anything"},
+		{"say I will come along with anything to Oda", "Oda Tarn", "I will come along with anything"},
+		{"tell Mrs Tarn a story", "Oda Tarn", "a story"},
+		{"tell her that the well is dry", "Oda Tarn", "the well is dry"},
+		{"who are you?", "Oda Tarn", "who are you?"},
+		{"do you have any work for me?", "Oda Tarn", "do you have any work for me?"},
+		{"Oda, what do you sell?", "Oda Tarn", "what do you sell?"},
+		{"what do you sell, Oda?", "Oda Tarn", "what do you sell?"},
+		{"thank her for her time", "Oda Tarn", "thank you for her time"},
+		{"thanks", "Oda Tarn", "thanks"},
+		{"could I have some cake?", "Oda Tarn", "could I have some cake?"},
+		{"tell me about the sea", "Oda Tarn", "about the sea"},
+		{"\"Good day. What news?\"", "Oda Tarn", "Good day. What news?"},
+		{"ask the woman if it rains", "Oda Tarn", "if it rains"},
+		{"say goodbye to everybody", "", "goodbye"},
+		{"tell everyone that I am back", "", "I am back"},
+	} {
+		got := p.Does(row[0])
+		got.Is("results.0.outcome", "done", "results.0.verb", "talk", "events.0.payload.detail", row[2])
+		if to, _ := got.At("events.0.payload.target.name").(string); to != row[1] {
+			t.Errorf("%s: to %q, want %q", row[0], to, row[1])
+		}
+	}
+}
+
+// A pronoun stands for the last that the player named and that fits, and for nothing that is not there.
+func TestPronounsNameTheLast(t *testing.T) {
+	s, _ := newDicey(t)
+	s.Change(func(plan *canon.Plan) error {
+		square, err := plan.Card("Square")
+		if err != nil {
+			return err
+		}
+		ben, err := plan.Create(canon.NewCard{Name: "Ben Dow", Type: "Character", Content: "<p>He mends nets, and his hands show it.</p>"})
+		if err != nil {
+			return err
+		}
+		_, err = plan.Link(canon.Link{ID: canon.LinkIDOf(world.LinkAt, ben.ID.String(), square.ID.String()),
+			Kind: world.LinkAt, From: ben.ID, To: square.ID})
+		return err
+	})
+	p := s.Joins("Mira")
+	if told, _ := p.Does("thank her").At("narration").(string); strings.Contains(told, "Oda") {
+		t.Errorf("somebody elsewhere is thanked: %q", told)
+	}
+	p.Does("go north")
+	p.Does("look at Oda")
+	p.Does("look at Ben")
+	for _, row := range [][2]string{{"thank her", "Oda Tarn"}, {"thank him", "Ben Dow"}, {"give her a coin", "Oda Tarn"},
+		{"ask him about the well", "Ben Dow"}, {"greet her", "Oda Tarn"}, {"hug him", "Ben Dow"}} {
+		if row[0] == "give her a coin" {
+			p.Does("take a coin")
+		}
+		got := p.Does(row[0])
+		if to := got.At("events.0.payload.target.name"); to != row[1] {
+			t.Errorf("%s: to %v, want %s", row[0], to, row[1])
+		}
+	}
+	p.Does("who is he?").Is("narration", "He mends nets, and his hands show it.")
+	p.Does("take the key")
+	p.Does("look at it").Is("narration", "Rust and hope.")
+	p.Does("drop it").Is("results.0.outcome", "done")
+	p.Does("take the coin then examine it").Is("results.1.text", "Worn.")
+}
+
+// Somebody answers courtesies in kind, tells who it is, and knows what anybody sees.
+func TestRepliesFitTheWords(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	p.Does("go north")
+	for text, want := range map[string]string{"who are you?": "I am Oda Tarn.", "ask Oda what time it is": "It is night.",
+		"ask Oda the way to the tower":   "",
+		"ask Oda how to get to the quay": "To reach Quay, go south.", "ask Oda about the anvil": "Anvil? Heavy."} {
+		if told, _ := p.Does(text).At("narration").(string); !strings.Contains(told, want) {
+			t.Errorf("%s: %q, want %q", text, told, want)
+		}
+	}
+	hidden := p.Does("ask Oda about the ghost").At("narration")
+	if told, _ := hidden.(string); strings.Contains(told, "secret") {
+		t.Errorf("a secret is told: %s", told)
+	}
+}
