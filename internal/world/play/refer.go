@@ -244,12 +244,15 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 // a name.
 func isEndedBefore(words []string) bool {
 	for n, w := range words {
-		if n+1 < len(words) && strings.ContainsAny(w, ",:;") || n > 0 && slices.Contains(speechLinks, strings.ToLower(w)) {
+		if n+1 < len(words) && strings.ContainsAny(w, ",:;") || n+1 == len(words) && slices.Contains(nounLeads, strings.ToLower(w)) || n > 0 && slices.Contains(speechLinks, strings.ToLower(w)) {
 			return true
 		}
 	}
 	return false
 }
+
+// nounLeads are words that begin another name.
+var nounLeads = strings.Fields("a an the some my your his her their our this these those any")
 
 // speechLinks are words between a name and the words that are said.
 var speechLinks = strings.Fields("about if whether that for to why what where when how who whom which whose i you he she they we it is are can could")

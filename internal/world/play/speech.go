@@ -91,7 +91,7 @@ func talkTo(who world.Card, said string) command.Intent {
 // readSpeech reads a command to speak with the names of those who are here.
 func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command.Intent, ok bool, err error) {
 	rest := speech.Rest
-	if all := everyonePattern.FindString(rest); all != "" && !speech.Said && (len(people) != 1 || all != rest) {
+	if all := everyonePattern.FindString(rest); all != "" && !speech.Said {
 		i = talkTo(world.Card{}, strings.TrimSpace(speech.Lead+" "+command.Unquote(strings.TrimPrefix(rest[len(all):], "that "))))
 		i.DirectObject = ""
 		return i, true, nil
@@ -204,8 +204,9 @@ func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err erro
 			return command.Intent{Verb: command.Buy, DirectObject: thing, Confidence: 1}, true, nil
 		}
 	}
-	if command.Parse(thing).Intents != nil && len(command.Parse(thing).Intents) > 0 || strings.HasPrefix(strings.ToLower(thing), "to ") {
-		return i, false, nil // I want to go north
+	if lower := strings.ToLower(text); strings.HasPrefix(strings.ToLower(thing), "to ") || strings.HasPrefix(lower, "i want ") ||
+		strings.HasPrefix(lower, "i need ") {
+		return i, false, nil // I want to go north, I need rest
 	}
 	around, err := s.listLookTargets()
 	if err != nil || len(findMatches(thing, around)) > 0 {
