@@ -29,8 +29,9 @@ type Action struct {
 	Answer     string    `json:"answer,omitempty"` // the line that answers private words; not stored here
 	Line       int       `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string    `json:"effect,omitempty"`
-	Check      *ActCheck `json:"check,omitempty"` // that decided a free act
-	Trade      *Trade    `json:"trade,omitempty"` // the figures of a trade
+	Check      *ActCheck `json:"check,omitempty"`    // that decided a free act
+	Trade      *Trade    `json:"trade,omitempty"`    // the figures of a trade
+	Handling   *Handling `json:"handling,omitempty"` // the outcome of an act on a thing
 	DurationMs int64     `json:"durationMs"`
 	// part of the cost that was cut: no player gets further ahead of the world
 	CutMs  int64    `json:"cutMs,omitempty"`
@@ -77,9 +78,9 @@ func NewObjectRef(t Card, n int64) ObjectRef { return ObjectRef{t.ID, t.Title(),
 func (d Action) ObjectNames() string {
 	names := make([]string, len(d.Objects))
 	for i, o := range d.Objects {
-		names[i] = o.Name
+		names[i] = DefiniteName(o.Name)
 		if o.Quantity > 1 {
-			names[i] = fmt.Sprintf("%s (%d)", o.Name, o.Quantity)
+			names[i] = fmt.Sprintf("%s (%d)", names[i], o.Quantity)
 		}
 	}
 	return JoinNames(names, "and")

@@ -370,7 +370,7 @@ func (n *narration) addQuests() error {
 // CountedName returns the name of a thing with its quantity: "Copper Coin (5)".
 func CountedName(h Held) string {
 	if h.Quantity == 1 {
-		return h.Card.Title()
+		return Indefinite(h.Card)
 	}
 	return fmt.Sprintf("%s (%d)", h.Card.Title(), h.Quantity)
 }

@@ -64,7 +64,7 @@ var templates = map[string]string{"command": "command", "utterance": "intent", "
 	"said": "claim", "intent": "studio-plan"}
 
 // noAnswers are answers of the right form that no product can use.
-var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`,
+var noAnswers = map[string]string{"command": `{"acts":[{"verb":"","direction":"","object":"","targets":[]}],"unclear":""}`,
 	"intent":     `{"intent":"unknown","confidence":0}`,
 	"claim":      `{"denied":0,"because":0}`,
 	"moderation": `{"categories":[]}`, "studio-plan": `{"name":"Nothing","calls":[]}`}
@@ -191,6 +191,9 @@ func (w wantedAct) act(text string) command.Act {
 	pick := func(want string) string {
 		names := strings.Split(want, "|")
 		for _, n := range names {
+			if said := findName(words, n); said != "" {
+				return said
+			}
 			if command.Mentions(text, n) {
 				return n
 			}
@@ -209,6 +212,19 @@ func (w wantedAct) act(text string) command.Act {
 		a.Targets = append(a.Targets, pick(n))
 	}
 	return a
+}
+
+// findName returns the words that are a name but for differences that do not matter: three coins for 3 coins. It returns
+// "" if there are none.
+func findName(words []string, name string) string {
+	for from := range words {
+		for to := from + 1; to <= len(words); to++ {
+			if said := strings.Join(words[from:to], " "); foldName(said) == foldName(name) {
+				return said
+			}
+		}
+	}
+	return ""
 }
 
 // wrongReading is an answer that no case accepts but one about rest.

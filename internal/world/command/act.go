@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,13 +27,17 @@ const readConfidence = 0.7
 
 // ReadAs returns a reading of a command by somebody else. It is an error if a reading names acts or directions that do
 // not exist, or things with words that the command does not contain: a reader may understand a command, but may not
-// add to it. unclear is the kind of its critical ambiguity; "" if it has none.
+// add to it. unclear is the kind of its critical ambiguity; "" if it has none. A command that asks for no act and is not
+// unclear is read as by rules: its verb is asked for.
 func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 	text = markup.Clip(text, MaxLength)
 	out := Parsed{RawText: text, Intents: make([]Intent, 0, len(acts)), Ambiguities: []Ambiguity{}, ParseVersion: version}
-	if len(acts) > MaxIntents || len(acts) == 0 && unclear == "" || !slices.Contains(Unclear, unclear) {
-		return out, fmt.Errorf("command: a reading has 1 to %d acts, or is unclear in one of %s", MaxIntents,
+	if len(acts) > MaxIntents || !slices.Contains(Unclear, unclear) {
+		return out, fmt.Errorf("command: a reading has up to %d acts, and is unclear in none or one of %s", MaxIntents,
 			strings.Join(Unclear[1:], ", "))
+	}
+	if len(acts) == 0 {
+		unclear = cmp.Or(unclear, "verb")
 	}
 	for n, act := range acts {
 		i := Intent{Verb: act.Verb, Direction: act.Direction, DirectObject: act.Object, Targets: act.Targets,

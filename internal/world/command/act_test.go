@@ -23,7 +23,7 @@ func TestReadAs(t *testing.T) {
 		{"a person who is not named", []Act{{Verb: Give, Object: "lamp", Targets: []string{"Oda"}}}, "", false},
 		{"no such verb", []Act{{Verb: "delete"}}, "", false},
 		{"no such direction", []Act{{Verb: Move, Direction: "home"}}, "", false},
-		{"nothing", nil, "", false},
+		{"nothing", nil, "", true},
 		{"no such ambiguity", nil, "everything", false},
 		{"too many", make([]Act, MaxIntents+1), "", false},
 	} {
@@ -35,7 +35,7 @@ func TestReadAs(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if len(p.Intents) != len(tc.acts) || p.NeedsClarification != (tc.unclear != "") || p.ParseVersion != "model:x" {
+		if len(p.Intents) != len(tc.acts) || p.NeedsClarification != (tc.unclear != "" || len(tc.acts) == 0) || p.ParseVersion != "model:x" {
 			t.Errorf("%s: %+v", tc.name, p)
 		}
 		if p.NeedsClarification && p.Question() == "" {

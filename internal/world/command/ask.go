@@ -228,6 +228,3 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 	}
 	return marked || subject || slices.Contains([]string{"is", "are", "does", "was", "were", "did", "has"}, first) && len(words) > 2
 }
-
-// Sentences returns the sentences of a text.
-func Sentences(text string) []string { return splitSentences(text) }

@@ -18,6 +18,7 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 	if p.trade = ""; h.at < len(words) {
 		p.trade = tradeVerbs[words[h.at].fold]
 	}
+	p.manner = p.readManner(words[h.at:])
 	switch {
 	case h.negated:
 		p.addRemark(words)

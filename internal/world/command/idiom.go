@@ -105,7 +105,8 @@ func idiomOf(words []word) idiomMatch {
 	return m
 }
 
-// note keeps an idiom that ends at a node, if it is the longest.
+// note keeps an idiom that ends at a node, if it is the longest. A noun that "of" goes on with is none of an idiom: give
+// her the slip of bone.
 func (m *idiomMatch) note(n *idiomNode, at int, object, target []word) {
 	if n != nil && n.act != "" && at > m.end {
 		m.act, m.end, m.object, m.target = n.act, at, object, target
@@ -114,7 +115,9 @@ func (m *idiomMatch) note(n *idiomNode, at int, object, target []word) {
 
 // walk follows the words from a place on.
 func (m *idiomMatch) walk(n *idiomNode, at int, object, target []word) {
-	m.note(n, at, object, target)
+	if at == len(m.words) || m.words[at].fold != "of" || dividesManner(m.words[at-1]) {
+		m.note(n, at, object, target)
+	}
 	if at == len(m.words) {
 		m.note(n.next["$"], at, object, target)
 		return

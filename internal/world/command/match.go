@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"loregate/internal/meaning"
 )
 
 // Fit is the grade of the match between a typed name and a name.
@@ -14,6 +16,7 @@ type Fit int
 const (
 	FitNone  Fit = iota
 	FitSlip      // every word is one of the name's, with at most one wrong letter
+	FitForms     // every word is one of the name's, in the singular or the plural
 	fitWords     // every word is one of the name's
 	fitTail      // the last words of the name: "hound" for Salt Hound
 	FitName      // the name or an alias
@@ -39,6 +42,8 @@ func fitWordsOf(want, have []string) Fit {
 		return fitTail
 	case hasAllWords(want, have, func(a, b string) bool { return a == b }):
 		return fitWords
+	case hasAllWords(want, have, isSameNoun):
+		return FitForms
 	case hasAllWords(want, have, isSimilar):
 		return FitSlip
 	}
@@ -56,13 +61,38 @@ func hasAllWords(want, have []string, same func(a, b string) bool) bool {
 
 // isSameOrPlural reports whether two words are equal or one is the plural of the other.
 func isSameOrPlural(a, b string) bool {
-	return a == b || a == b+"s" || b == a+"s" || a == strings.TrimSuffix(b, "y")+"ies"
+	return a == b || isPluralOf(a, b) || isPluralOf(b, a)
 }
 
-// isSimilar reports whether two words are equal, one is the plural of the other, or, for words of
-// four letters or more, they differ by one typo.
-func isSimilar(a, b string) bool {
-	return isSameOrPlural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
+// isPluralOf reports whether a word is the plural of another by its ending: nets, boxes, lilies, loaves.
+func isPluralOf(many, one string) bool {
+	if many == one+"s" {
+		return true
+	}
+	stem, ok := strings.CutSuffix(many, "es")
+	switch {
+	case !ok:
+		return false
+	case strings.HasSuffix(stem, "i"):
+		return stem[:len(stem)-1]+"y" == one
+	case strings.HasSuffix(stem, "v"):
+		return stem[:len(stem)-1]+"f" == one || stem[:len(stem)-1]+"fe" == one
+	}
+	return stem == one && slices.ContainsFunc([]string{"x", "s", "z", "ch", "sh"},
+		func(end string) bool { return strings.HasSuffix(stem, end) })
+}
+
+// isSimilar reports whether a typed word and another one are equal, one is the plural of the other, or, for words of
+// four letters or more, the typed one is no English word and has one typo.
+func isSimilar(typed, b string) bool {
+	return isSameOrPlural(typed, b) || utf8.RuneCountInString(typed) >= 4 && utf8.RuneCountInString(b) >= 4 &&
+		oneSlip(typed, b) && !isEnglish(typed)
+}
+
+// isEnglish reports whether a word is one of English or its grammar.
+func isEnglish(w string) bool {
+	return lookUp(lexicon(), w) != unknown || slices.ContainsFunc([]meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective},
+		func(p meaning.Part) bool { return meaning.Lemma(w, p) != "" })
 }
 
 // BareWords returns the folded words of a name without articles.
@@ -93,15 +123,22 @@ func SplitCount(name string) (n int64, what string) {
 
 var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
-// SentenceAbout returns the first sentence of a text that mentions a name, or "" if none does.
-func SentenceAbout(text, name string) string {
+// NameIn returns a name as it stands in a text, in its number and its case: "nets" for net. A capital at the beginning of a
+// sentence becomes a small letter if the word is a common one. It is "" if the words do not stand there side by side.
+func NameIn(text, name string) string {
 	want := BareWords(name)
-	if len(want) == 0 {
-		return ""
-	}
-	for _, s := range splitSentences(text) {
-		if hasAllWords(want, BareWords(s), isSameOrPlural) {
-			return s
+	for _, sentence := range splitSentences(text) {
+		words := lex(sentence)
+		for i := 0; i+len(want) <= len(words) && len(want) > 0; i++ {
+			if slices.EqualFunc(words[i:i+len(want)], want, func(w word, wanted string) bool {
+				return w.kind == plainWord && isSameOrPlural(w.fold, wanted)
+			}) {
+				found := joinAll(words[i : i+len(want)])
+				if i == 0 && meaning.Lemma(words[0].fold, meaning.Noun) != "" {
+					found = strings.ToLower(found[:1]) + found[1:]
+				}
+				return found
+			}
 		}
 	}
 	return ""

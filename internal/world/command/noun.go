@@ -89,6 +89,9 @@ func (p *parser) resolveNoun(words []word) string {
 		if person && p.lastMet != "" {
 			return p.lastMet
 		}
+		if p.keepPronouns && (person || p.lastNamed == "") {
+			return words[0].raw
+		}
 		if p.lastNamed == "" {
 			p.addAmbiguity("pronoun", Span{words[0].start, words[0].end}, nil, true)
 		}

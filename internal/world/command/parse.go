@@ -67,7 +67,8 @@ type Intent struct {
 	Confidence   float64   `json:"confidence" min:"0" max:"1"`
 	Order        int       `json:"order" jsonschema:"Place in the command, from 0."`
 
-	trade Verb // Buy or Sell if the words ask for a trade; see AsTrade
+	trade  Verb   // Buy or Sell if the words ask for a trade; see AsTrade
+	manner Manner // the clause that it was read from
 }
 
 // Span is a part of a text, in characters.
@@ -111,13 +112,22 @@ const minConfidence = 0.5
 
 // Parse parses a command by rules. It is a pure function of the text: resolving names to things at
 // a place is up to the caller. Text beyond MaxLength characters is ignored.
-func Parse(text string) Parsed {
+func Parse(text string) Parsed { return parse(text, lex(markup.Clip(text, MaxLength)), false) }
+
+// ParseIn parses a command as Parse does, where things with some names are present. A name in the text is one word,
+// whatever words it has ("the boat called So He Left"); the longest one counts. A pronoun that nothing in the text
+// explains stays as it was typed.
+func ParseIn(text string, names []string) Parsed {
+	return parse(text, joinNames(lex(markup.Clip(text, MaxLength)), names), true)
+}
+
+func parse(text string, words []word, keepPronouns bool) Parsed {
 	text = markup.Clip(text, MaxLength)
 	p := parser{
 		out: Parsed{RawText: text, Intents: make([]Intent, 0, 2), Ambiguities: []Ambiguity{}, ParseVersion: Version},
-		at:  -1,
+		at:  -1, keepPronouns: keepPronouns,
 	}
-	if words := lex(text); isAside(text, words) {
+	if isAside(text, words) {
 		p.out.told = true
 	} else {
 		p.run(words)
@@ -157,6 +167,9 @@ type parser struct {
 	thanks    *Span  // thanks, which are an act if nothing else is
 	unclear   bool   // a part without a verb that is known may ask for an act
 	trade     Verb   // Buy or Sell if the verb of the clause is one of trade
+	manner    Manner // of the clause
+
+	keepPronouns bool // a pronoun that nothing explains is a name
 }
 
 // run parses the words of a command, sentence by sentence.
@@ -207,6 +220,7 @@ func (p *parser) add(i Intent, at Span) {
 	if p.trade == Buy && i.Verb == Take || p.trade == Sell && i.Verb == Give {
 		i.trade = p.trade
 	}
+	i.manner = p.manner
 	if p.at < 0 {
 		p.out.Intents = append(p.out.Intents, i)
 	} else {

@@ -9,7 +9,7 @@ import (
 
 // parseSentence parses a sentence: a question, words to somebody, or a chain of clauses.
 func (p *parser) parseSentence(words []word, asked bool) {
-	p.at, p.from = -1, len(p.out.Intents)
+	p.at, p.from, p.manner = -1, len(p.out.Intents), Manner{}
 	if len(words) == 1 && words[0].kind == quoted {
 		p.parseQuoted(words[0])
 		return

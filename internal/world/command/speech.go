@@ -2,7 +2,6 @@ package command
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -80,52 +79,43 @@ func AddressesYou(text string) bool {
 	return p.NeedsClarification || len(p.Intents) == 1 && p.Intents[0].Verb == Talk && p.Intents[0].DirectObject == ""
 }
 
-// Pronouns lists the pronouns of a command that stand for somebody or something, in order.
-func Pronouns(text string) (out []Pronoun) {
-	words := lex(text)
-	for i, w := range words {
-		if !w.oneOf("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their") {
-			continue
-		}
-		var next word
-		if i+1 < len(words) {
-			next = words[i+1]
-		}
-		owns := w.oneOf("his", "its", "their") ||
-			w.fold == "her" && next.kind == plainWord && next.fold != "" && next.known.class&(grammarClasses|whClass) == 0 &&
-				!next.oneOf("if", "whether", "that", "about", "why", "what", "how", "where", "who", "when", "please", "again", "now", "back", "goodbye", "hello")
-		out = append(out, Pronoun{Word: w.fold, Span: Span{w.start, w.end}, Owns: owns})
-	}
-	return out
-}
-
-// Pronoun is a word that stands for somebody or something.
-type Pronoun struct {
+// PronounAt is a pronoun of a command, with its place.
+type PronounAt struct {
 	Word string
 	Span Span
 	Owns bool // her jar
 }
 
-// IsPerson reports whether a pronoun stands for a person, and of which sex: "f", "m", or "" for either.
-func (p Pronoun) IsPerson() (person bool, sex string) {
-	switch p.Word {
-	case "he", "him", "his":
-		return true, "m"
-	case "she", "her", "hers":
-		return true, "f"
+// pronounsOf lists the pronouns of a command that stand for somebody or something, in order.
+func pronounsOf(text string) (out []PronounAt) {
+	words := lex(text)
+	for i, w := range words {
+		if !w.oneOf("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their") {
+			continue
+		}
+		next := word{known: unknown}
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		owns := w.oneOf("his", "its", "their") || w.fold == "her" && next.kind == plainWord && next.fold != "" &&
+			!next.is(grammarClasses|whClass) && !next.oneOf(afterHer...)
+		out = append(out, PronounAt{Word: w.fold, Span: Span{w.start, w.end}, Owns: owns})
 	}
-	return p.Word == "they" || p.Word == "them" || p.Word == "their", ""
+	return out
 }
 
-// PronounsToName lists the pronouns of a command whose referent the command does not name itself: in a question, at the
-// place of a person spoken to, and where the grammar finds no name for them.
-func PronounsToName(text string) []Pronoun {
-	all := Pronouns(text)
+// afterHer are words behind "her" that are nothing of hers.
+var afterHer = strings.Fields("if whether that about why what how where who when please again now back goodbye hello")
+
+// PronounsToName lists the pronouns of a question and of a command to speak or to trade whose referent the command does
+// not name itself. Those of other commands are names for the grammar.
+func PronounsToName(text string) []PronounAt {
+	all := pronounsOf(text)
 	if len(all) == 0 {
 		return nil
 	}
 	if q, ok := ReadQuestion(text); ok {
-		if q.Subject != "" && len(Pronouns(q.Subject)) > 0 || q.Kind == AskedAble || q.Subject == "" && q.Kind.isOpen() {
+		if q.Subject != "" && len(pronounsOf(q.Subject)) > 0 || q.Kind == AskedAble || q.Subject == "" && q.Kind.isOpen() {
 			return all
 		}
 		return nil
@@ -133,32 +123,14 @@ func PronounsToName(text string) []Pronoun {
 	if speech, ok := ReadSpeech(text); ok {
 		return pronounsOfSpeech(text, speech, all)
 	}
-	isPronoun := func(name string) bool { return len(Pronouns(name)) > 0 && len(lex(name)) == 1 }
-	if i, ok := ReadTrade(text); ok {
-		if isPronoun(i.DirectObject) || len(i.Targets) > 0 && isPronoun(i.Targets[0]) {
-			return all
-		}
-		return nil
+	if i, ok := ReadTrade(text); ok && (PronounOf(i.DirectObject) != NoPronoun || len(i.Targets) > 0 && PronounOf(i.Targets[0]) != NoPronoun) {
+		return all
 	}
-	p := Parse(text)
-	for _, a := range p.Ambiguities {
-		switch {
-		case a.Kind == "verb":
-			return all
-		case a.Kind == "pronoun":
-			return slices.DeleteFunc(all, func(o Pronoun) bool { return o.Span.Start < a.Span.Start })
-		}
-	}
-	for _, i := range p.Intents {
-		if isPronoun(i.DirectObject) || len(i.Targets) > 0 && isPronoun(i.Targets[0]) || i.trade != "" && len(p.Intents) == 1 {
-			return all
-		}
-	}
-	return slices.DeleteFunc(all, func(o Pronoun) bool { return !o.Owns || len(p.Intents) != 1 })
+	return nil
 }
 
 // pronounsOfSpeech returns the pronoun of the person spoken to, and one that is spoken about: ask her about him.
-func pronounsOfSpeech(text string, speech Speech, all []Pronoun) (out []Pronoun) {
+func pronounsOfSpeech(text string, speech Speech, all []PronounAt) (out []PronounAt) {
 	runes := []rune(strings.TrimRight(text, " .!?"))
 	from := len(runes) - len([]rune(strings.TrimRight(speech.Rest, " .!?")))
 	for _, p := range all {

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 
 	"loregate/internal/world"
@@ -10,6 +11,20 @@ import (
 // planAction plans the act of the turn's intent. The error is *impossible if the story does not
 // allow the act; then nothing may be committed.
 func (s *turn) planAction() error {
+	if err := s.explainPronouns(); err != nil {
+		return err
+	}
+	before := *s
+	err := s.planHandling()
+	if no, ok := errors.AsType[*impossible](err); !errors.Is(err, errOther) && (!ok || no.reason != reasonUnknown) {
+		return err
+	}
+	*s = before
+	return s.planVerb()
+}
+
+// planVerb plans the act of the turn's intent by its verb.
+func (s *turn) planVerb() error {
 	switch s.intent.Verb {
 	case command.Move:
 		return s.planMove()

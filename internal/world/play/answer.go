@@ -45,7 +45,7 @@ func (a *answerer) answer() (string, error) {
 	case command.AskedPrices:
 		return "Nobody here has anything to sell.", nil
 	case command.AskedSense:
-		return a.m.tellDetail(a.ctx, a.place, "air")
+		return a.m.tellDetail(a.ctx, a.place, world.Action{Detail: "air"})
 	case command.AskedAble:
 		return a.tellAbility()
 	}
@@ -65,7 +65,7 @@ func inTheDay(tick int64) string {
 func (a *answerer) tellWhere() (string, error) {
 	text, err := a.ReadText(a.ctx, a.place)
 	first := ""
-	if list := command.Sentences(text); len(list) > 0 {
+	if list := slices.Collect(meaning.Sentences(text)); len(list) > 0 {
 		first = " " + list[0]
 	}
 	return "This is " + a.place.Title() + "." + first, err
@@ -84,7 +84,7 @@ func (a *answerer) tellWeather() (string, error) {
 			continue
 		}
 		for _, p := range slices.Backward(all) {
-			for _, s := range command.Sentences(p.text) {
+			for s := range meaning.Sentences(p.text) {
 				if slices.ContainsFunc(command.BareWords(s), func(w string) bool { return stemOf(w) == word }) &&
 					slices.Contains(weatherWords, word) {
 					return s, nil
@@ -147,7 +147,7 @@ func (a *answerer) tellPast() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if list := command.Sentences(text); len(list) > 0 {
+		if list := slices.Collect(meaning.Sentences(text)); len(list) > 0 {
 			parts = append(parts, list[0])
 		}
 	}
@@ -314,7 +314,7 @@ func (a *answerer) tellAbility() (string, error) {
 	case len(found) > 0 || isEverywhere(name) || command.MeansHere(name):
 		return "You could try to " + phrase + ".", nil
 	}
-	if _, sentence, err := a.findPassage(name); err != nil || sentence != "" {
+	if sentence, err := a.findPassage(name); err != nil || sentence != "" {
 		return "You could try to " + phrase + ".", err
 	}
 	return "You see no " + name + " here.", nil

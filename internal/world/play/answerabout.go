@@ -22,7 +22,7 @@ func (a *answerer) answerAbout() (string, error) {
 		return a.tellUnnamed()
 	}
 	if a.q.Kind == command.AskedCount {
-		if _, sentence, err := a.findPassage(a.q.Subject); err != nil || sentence != "" {
+		if sentence, err := a.findPassage(a.q.Subject); err != nil || sentence != "" {
 			return sentence, err
 		}
 	}
@@ -110,7 +110,7 @@ func (a *answerer) answerAboutCard(t world.Card) (string, error) {
 		return a.m.tellThing(a.ctx, world.NewObjectRef(t, 0))
 	}
 	text, err := a.ReadText(a.ctx, t)
-	list := command.Sentences(markup.OneLine(text))
+	list := slices.Collect(meaning.Sentences(markup.OneLine(text)))
 	return strings.Join(list[:min(len(list), 2)], " "), err
 }
 
@@ -149,7 +149,7 @@ func (a *answerer) findDoing(t world.Card) (string, error) {
 		return hit, nil
 	}
 	for _, name := range namesOf(t) {
-		if _, sentence, err := a.findPassage(name); err != nil || sentence != "" {
+		if sentence, err := a.findPassage(name); err != nil || sentence != "" {
 			return sentence, err
 		}
 	}
@@ -292,7 +292,7 @@ const maxRead = 16
 // bestSentence returns the sentence that has most of some stems, and how many it has.
 func bestSentence(texts []string, stems []string) (best string, n int) {
 	for _, text := range texts {
-		for _, s := range command.Sentences(text) {
+		for s := range meaning.Sentences(text) {
 			have := slicesx.Map(command.BareWords(s), stemOf)
 			hits := 0
 			for _, w := range stems {

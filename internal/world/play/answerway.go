@@ -15,7 +15,7 @@ func (a *answerer) answerWay() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := nameWithoutTitle(a.q.Subject)
+	name := a.q.Subject
 	if d, ok := command.DirectionOf(name); ok {
 		a.q.Direction = d
 	}
@@ -147,12 +147,12 @@ func (a *answerer) locateHere(name string) (string, error) {
 	}); i >= 0 {
 		return tellNamedExit(exits[i]), nil
 	}
-	_, sentence, err := a.findPassage(name)
+	sentence, err := a.findPassage(name)
 	return sentence, err
 }
 
-// maxSearched bounds the places around that are searched for somebody.
-const maxSearched = 8
+// maxNear bounds the places around that are searched for somebody.
+const maxNear = 8
 
 // locateElsewhere tells the way to a place, person or thing that is not here.
 func (a *answerer) locateElsewhere(name string) (string, error) {
@@ -182,7 +182,7 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 	if ok && world.IsAlive(t) && !t.IsType(world.TypePlayer) {
 		return a.locatePerson(t, ways)
 	}
-	for _, w := range ways[:min(len(ways), maxSearched)] {
+	for _, w := range ways[:min(len(ways), maxNear)] {
 		here, err := a.CardsHere(a.ctx, w.To)
 		if err != nil {
 			return "", err
@@ -192,7 +192,7 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 			return found[0].Title() + " is not here. You might look in " + w.Name + ": " + tellPath(w.Path) + ".", nil
 		}
 	}
-	if _, sentence, err := a.findPassage(name); err != nil || sentence != "" {
+	if sentence, err := a.findPassage(name); err != nil || sentence != "" {
 		return sentence, err
 	}
 	return "", nil

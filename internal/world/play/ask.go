@@ -125,7 +125,7 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 	if a.q.Subject == "" || a.q.Kind == command.AskedAble || len(command.BareWords(a.q.Subject)) == 0 {
 		return t, false, nil
 	}
-	name := nameWithoutTitle(a.q.Subject)
+	name := a.q.Subject
 	all, err := a.listAround()
 	if err != nil {
 		return t, false, err
@@ -135,7 +135,10 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 	}
 	people := slicesx.Filter(all, world.IsAlive)
 	if found, err := a.findCalled(name, slices.DeleteFunc(people, func(t world.Card) bool { return t.ID == a.player.ID })); err != nil || len(found) == 1 {
-		return firstCard(found), len(found) == 1, err
+		if len(found) == 1 {
+			t = found[0]
+		}
+		return t, len(found) == 1, err
 	}
 	quests, err := a.listKnownQuests()
 	if err != nil {
@@ -152,4 +155,19 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 func (a *answerer) listFolk() ([]string, error) {
 	all, err := a.cardsAround()
 	return titlesOf(slicesx.Filter(all, world.IsAlive)), err
+}
+
+// findPassage returns the first sentence of the texts that the player was shown here that has a name, those of the place
+// first; "" if none has.
+func (a *answerer) findPassage(name string) (string, error) {
+	for _, read := range []func() ([]passage, error){a.textsOfPlace, a.textsShown} {
+		all, err := read()
+		if err != nil {
+			return "", err
+		}
+		if r := findMention(all, name, command.SameWords); r.isMentioned() {
+			return r.mention.Sentence, nil
+		}
+	}
+	return "", nil
 }

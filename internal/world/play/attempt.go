@@ -147,21 +147,31 @@ func (s *turn) planAttempt() error {
 		s.action.Detail = phrase
 		return s.finishTurn(world.PlayerAct)
 	}
-	to, present, err := s.findNamed(phrase)
+	if err := s.checkTool(phrase, how); err != nil {
+		return err
+	}
+	r, part, err := s.resolvePart(strings.TrimPrefix(phrase, verb))
 	if err != nil {
 		return err
 	}
-	if !present {
-		at, mentioned, err := s.findMentioned(phrase)
-		if err != nil {
-			return err
-		}
-		if !mentioned || how.social {
-			return missing(phrase)
-		}
-		s.label = s.label.Meet(at.label)
+	if err := r.unclear(); err != nil {
+		return err
 	}
-	if slices.Contains(easyActs, verb) && !present {
+	to, present := r.card()
+	isEasy := slices.Contains(easyActs, verb)
+	switch {
+	case r.isMentioned() && r.mention.Denied:
+		return s.notHere(part)
+	case r.isPerson() && (how.overrides() || !isEasy):
+		return s.mustBeCard(r, part)
+	case r.isMentioned() && !how.social:
+		s.label = s.label.Meet(r.text.label)
+	case r.all && len(r.cards) > 1 && !isEasy && !slices.Contains(gestures, verb):
+		return oneAtATime(r.cards)
+	case !present && !r.all && !r.self:
+		return missing(phrase)
+	}
+	if isEasy && !present {
 		s.action.Detail, s.action.Effect = phrase, "managed"
 		return s.finishTurn(world.PlayerAct)
 	}
@@ -187,6 +197,27 @@ func (s *turn) planAttempt() error {
 		return err
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// checkTool requires that the player has, or can reach, the thing that a phrase names as its tool.
+func (s *turn) checkTool(phrase string, how approach) error {
+	if how.social {
+		return nil
+	}
+	h := &handled{turn: s}
+	for _, p := range command.ReadManner(phrase).Parts {
+		name := toolOf(p.Name)
+		if name == "" || !slices.Contains(toolWords, p.By) {
+			continue
+		}
+		if t, err := h.find(name); err == nil && t.hasCard() && world.IsAlive(t.card) {
+			continue // dance with her
+		}
+		if _, err := h.findTool(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settleWith decides an uncertain act. The other remembers it, and its attitude to the player changes. other is nil if
@@ -220,44 +251,6 @@ func openPhrase(phrase string, to world.Card) string {
 		return words[0] + " " + words[1] + " " + to.Title()
 	}
 	return words[0] + " " + to.Title()
-}
-
-// findNamed returns the card around the player, or of its own, that a part of a phrase names; the
-// longest such part counts.
-func (s *turn) findNamed(phrase string) (world.Card, bool, error) {
-	all, err := s.listLookTargets()
-	if err != nil {
-		return world.Card{}, false, err
-	}
-	words := strings.Fields(phrase)[1:]
-	for n := min(len(words), 4); n > 0; n-- {
-		for i := 0; i+n <= len(words); i++ {
-			if !slices.ContainsFunc(words[i:i+n], isContentWord) {
-				continue // "of the" is a part of a name and of many phrases
-			}
-			if found := findMatches(strings.Join(words[i:i+n], " "), all); len(found) == 1 {
-				return found[0], true, nil
-			}
-		}
-	}
-	return world.Card{}, false, nil
-}
-
-// findMentioned returns the text at the place that has one of the longer words of a phrase, its verb excepted.
-func (s *turn) findMentioned(phrase string) (passage, bool, error) {
-	all, err := passagesAt(s.ctx, s.AsOf, s.place)
-	if err != nil {
-		return passage{}, false, err
-	}
-	for _, w := range strings.Fields(phrase)[1:] {
-		if !isContentWord(w) {
-			continue
-		}
-		if at, sentence := sentenceAbout(all, bareWord(w)); sentence != "" {
-			return at, true, nil
-		}
-	}
-	return passage{}, false, nil
 }
 
 // missing returns the error of an act on a thing that is not there, which is the first one of the phrase.

@@ -39,7 +39,7 @@ func (h *Host) parseOperation() *op.Operation {
 }
 
 func (h *Host) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out command.Parsed, err error) {
-	out = h.readCommand(ctx, c.Grant.World(), in.Text)
+	out = h.readCommand(ctx, c.Grant.World(), in.Text, command.Parse(in.Text))
 	if in.PlayerID == "" && in.LocationID == "" {
 		return out, nil
 	}
@@ -97,13 +97,13 @@ func (s *turn) addAmbiguities(p *command.Parsed) error {
 			}
 		}
 	}
-	text, err := s.ReadText(s.ctx, s.place)
+	texts, err := s.textsShown()
 	if err != nil {
 		return err
 	}
 	for _, i := range p.Intents {
 		for _, name := range append([]string{i.DirectObject}, i.Targets...) {
-			if a, ok := ambiguityOf(p.RawText, name, i.Verb, all, text); ok {
+			if a, ok := ambiguityOf(p.RawText, name, all, texts); ok {
 				p.Ambiguities = append(p.Ambiguities, a)
 				p.NeedsClarification = p.NeedsClarification || a.Critical
 			}
@@ -113,7 +113,7 @@ func (s *turn) addAmbiguities(p *command.Parsed) error {
 }
 
 // ambiguityOf returns the ambiguity of a name at a place, if there is one.
-func ambiguityOf(raw, name string, verb command.Verb, all []world.Card, description string) (command.Ambiguity, bool) {
+func ambiguityOf(raw, name string, all []world.Card, texts []passage) (command.Ambiguity, bool) {
 	_, what := command.SplitCount(name)
 	if name == "" || len(command.BareWords(what)) == 0 || command.MeansHere(what) {
 		return command.Ambiguity{}, false
@@ -125,7 +125,7 @@ func ambiguityOf(raw, name string, verb command.Verb, all []world.Card, descript
 			Critical: true}, true
 	case len(found) == 1 || namesDoor(what):
 		return command.Ambiguity{}, false
-	case (verb == command.Look || verb == command.Examine) && command.SentenceAbout(description, what) != "":
+	case command.MeansAll(what) || command.MeansSelf(what) || findMention(texts, what, command.SameWords).isMentioned():
 		return command.Ambiguity{}, false
 	}
 	return command.Ambiguity{Kind: "absent", Span: command.SpanOf(raw, name), Options: []string{}}, true

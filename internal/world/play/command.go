@@ -125,7 +125,11 @@ func (h *Host) readPlayerCommand(
 		i, ok, err = h.askIntent(ctx, g, player, text)
 	}
 	if err != nil || !ok {
-		p := h.readCommand(ctx, g.World(), text)
+		names, err := h.namesNear(ctx, g, player, text)
+		if err != nil {
+			return command.Parsed{}, err
+		}
+		p := h.readCommand(ctx, g.World(), text, command.ParseIn(text, names))
 		p.Intents = slicesx.Map(p.Intents, command.Intent.AsTrade)
 		return p, err
 	}
@@ -152,9 +156,38 @@ var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, comm
 // patience is how long a command waits for its other reader, and by default for its narrator.
 const patience = 2500 * time.Millisecond
 
-// readCommand reads a command by rules, and by the host's reader if the rules are unsure.
-func (h *Host) readCommand(ctx context.Context, w access.WorldID, text string) command.Parsed {
-	rules := command.Parse(text)
+// namesNear returns the names of the cards that a player may mean in a text: those around it, its own, and the places that
+// exits lead to. A text of one or two words needs none.
+func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardID, text string) (names []string, err error) {
+	if len(strings.Fields(text)) < minNamed {
+		return nil, nil
+	}
+	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		s, stands, err := h.standingTurn(ctx, snap, player)
+		if err != nil || !stands {
+			return err
+		}
+		if err := s.PrefetchPlace(ctx, s.place.ID); err != nil {
+			return err
+		}
+		near, err := s.listLookTargets()
+		if err != nil {
+			return err
+		}
+		ways, err := s.waysOut()
+		for _, t := range append(near, ways...) {
+			names = append(names, namesOf(t)...)
+		}
+		return err
+	})
+	return names, err
+}
+
+// minNamed is the number of words from which on a command may have a name of several words.
+const minNamed = 3
+
+// readCommand returns the reading of a command by rules, or that of the host's reader if the rules are unsure.
+func (h *Host) readCommand(ctx context.Context, w access.WorldID, text string, rules command.Parsed) command.Parsed {
 	if h.reader == nil || !rules.IsUnsure() || strings.TrimSpace(text) == "" {
 		return rules
 	}
@@ -173,11 +206,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
 	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
-	var done committedAct
-	err := h.promoteNoun(ctx, part("-made"), player, i)
-	if err == nil {
-		done, err = h.commitAct(ctx, part, player, i)
-	}
+	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
 	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
@@ -285,7 +314,7 @@ func (dueClocks) Error() string { return "world: the clocks must be put right fi
 // is not done or counted again.
 func (h *Host) commitAct(ctx context.Context,
 	part func(suffix string) access.Grant, player canon.CardID, i command.Intent) (done committedAct, err error) {
-	paced, met := false, false
+	paced, met, tried := false, false, false
 	act := func(timely bool) (err error) {
 		done.Receipt, err = h.canon.Update(ctx, part(""), func(p *canon.Plan) error {
 			if !paced {
@@ -298,7 +327,7 @@ func (h *Host) commitAct(ctx context.Context,
 			if err != nil {
 				return err
 			}
-			s.settle = h.settle
+			s.settle, s.tried = h.settle, tried
 			if err := s.planAction(); err != nil {
 				return err
 			}
@@ -311,7 +340,15 @@ func (h *Host) commitAct(ctx context.Context,
 		return err
 	}
 	var first dueClocks
-	if err = act(false); errors.As(err, &first) {
+	var noun needsCard
+	if err = act(false); errors.As(err, &noun) {
+		if err = h.makeNoun(ctx, part("-made"), player, i, append(noun.also, noun.phrase)...); err != nil {
+			return done, err
+		}
+		tried = true
+		err = act(false)
+	}
+	if errors.As(err, &first) {
 		if done.waited, err = h.setClocks(ctx, part, player, first); err != nil {
 			return done, err
 		}

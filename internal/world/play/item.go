@@ -18,24 +18,7 @@ const maxAtOnce = 20
 // planTake moves things from the place, or from a container there, to the player.
 func (s *turn) planTake() error {
 	n, name := command.SplitCount(s.intent.DirectObject)
-	from := s.place
-	if len(s.intent.Targets) > 0 {
-		all, err := s.cardsAround()
-		if err != nil {
-			return err
-		}
-		if from, err = s.findOne(s.intent.Targets[0], all, "There is no %q here to take anything from."); err != nil {
-			return err
-		}
-		if world.IsAlive(from) {
-			return cannot("held", "%s would notice.", from.Title())
-		}
-	}
-	stock, err := s.listStock(from)
-	if err != nil {
-		return err
-	}
-	picked, err := s.pickFromStock(name, n, stock, "There is no %q here that you could take.")
+	picked, err := s.pickAround(name, n)
 	if err != nil {
 		return s.orFixed(err, name)
 	}
@@ -44,7 +27,7 @@ func (s *turn) planTake() error {
 			if n < 0 {
 				continue
 			}
-			return cannot("fixed", "%s stays where it is.", c.Name)
+			return staysPut(c.Card)
 		}
 		if err := s.transferItem(c, n, s.player.ID); err != nil {
 			return err
@@ -54,6 +37,71 @@ func (s *turn) planTake() error {
 		return cannot("absent", "There is nothing here that you could take.")
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// pickAround returns the things that a name means: in the holder that the command names, at the place, or in, on and
+// under the things there.
+func (s *turn) pickAround(name string, n int64) ([]world.Held, error) {
+	from, err := s.findHolder()
+	if err != nil {
+		return nil, err
+	}
+	const missing = "There is no %q here that you could take."
+	for {
+		stock, err := s.listStock(from)
+		if err != nil {
+			return nil, err
+		}
+		picked, err := s.pickFromStock(name, n, stock, missing)
+		if no, ok := errors.AsType[*impossible](err); !ok || no.reason != "absent" {
+			return picked, err
+		}
+		if from.ID == s.place.ID {
+			held, _, ok, bad := s.findStowedIn(name)
+			if bad != nil || !ok {
+				return nil, cmpErr(bad, err)
+			}
+			return []world.Held{held}, nil
+		}
+		from = s.place
+	}
+}
+
+// findHolder returns the thing that the command takes from: one that is here or carried, else the place, whose text may
+// name it.
+func (s *turn) findHolder() (world.Card, error) {
+	if len(s.intent.Targets) == 0 {
+		return s.place, nil
+	}
+	name := s.intent.Targets[0]
+	r, err := s.resolveHere(name)
+	if err != nil {
+		return s.place, err
+	}
+	if err := r.unclear(); err != nil {
+		return s.place, err
+	}
+	switch from, ok := r.card(); {
+	case ok && world.IsAlive(from) && from.ID != s.player.ID:
+		return s.place, cannot("held", "%s would notice.", from.Title())
+	case ok && from.ID != s.player.ID:
+		s.narrowLabel(from)
+		return from, nil
+	case r.isMentioned() && !r.mention.Denied:
+		s.label = s.label.Meet(r.text.label)
+	case !ok && !r.self && !isEverywhere(name):
+		return s.place, s.notHere(name)
+	}
+	return s.place, nil
+}
+
+// staysPut returns the error of taking a thing that cannot be carried off.
+func staysPut(t world.Card) error {
+	name := definite(t)
+	if world.IsAre(name) == "are" {
+		return cannot("fixed", "%s stay where they are.", capital(name))
+	}
+	return cannot("fixed", "%s stays where it is.", capital(name))
 }
 
 // orFixed returns another reason for the error of a thing that cannot be taken, if it is a part of the place.
@@ -67,9 +115,9 @@ func (s *turn) orFixed(err error, name string) error {
 		return bad
 	}
 	if found := findMatches(name, parts); len(found) > 0 {
-		return cannot("fixed", "%s stays where it is.", found[0].Title())
+		return staysPut(found[0])
 	}
-	return err
+	return s.orMentioned(err, name)
 }
 
 // listStock lists the things that can be taken from a place or a container: the things that it
@@ -122,6 +170,11 @@ func (s *turn) transferItem(c world.Held, n int64, to canon.CardID) error {
 		return cannot("too_few", "There are only %d of %s.", c.Quantity, c.Name)
 	}
 	s.narrowLabel(c.Card)
+	if to != s.player.ID && c.Link.From == s.player.ID { // nobody wears what somebody else holds
+		if err := s.keepTrace(c.Card, "wearer", ""); err != nil {
+			return err
+		}
+	}
 	s.plan.DependOnLink(c.Link)
 	if rest := c.Quantity - n; rest > 0 {
 		left := c.Link
@@ -155,6 +208,9 @@ func (s *turn) addToHolder(c world.Held, n int64, to canon.CardID) error {
 		return nil
 	}
 	own.Attrs = mergeAttrs(own.Attrs, quantityAttrs(has+n))
+	if s.how != "" {
+		own.Attrs = mergeAttrs(own.Attrs, json.RawMessage(`{"how":"`+s.how+`"}`))
+	}
 	_, err = s.plan.Link(own)
 	return err
 }
@@ -182,6 +238,14 @@ func (s *turn) planDrop() error {
 // planGive hands things to somebody at the place.
 func (s *turn) planGive() error {
 	if len(s.intent.Targets) == 0 {
+		own, err := s.HeldItems(s.ctx, s.player.ID)
+		if err != nil {
+			return err
+		}
+		n, name := command.SplitCount(s.intent.DirectObject)
+		if _, err := s.pickFromStock(name, n, own, "You have no %q."); err != nil {
+			return err
+		}
 		return cannot("no_target", "To whom?")
 	}
 	to, err := s.findPersonHere(s.intent.Targets[0])

@@ -28,31 +28,58 @@ func (s *turn) planLookAt(name string) error {
 	if err != nil {
 		return err
 	}
-	found := findMatches(name, all)
-	if len(found) > 1 {
-		return cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(found), "or"))
-	}
-	if len(found) == 1 {
-		s.narrowLabel(found[0])
-		s.action.Objects = []world.ObjectRef{world.NewObjectRef(found[0], 0)}
-		return s.finishTurn(world.PlayerLook)
-	}
-	if d, ok := command.DirectionOf(name); ok {
+	if d, ok := command.DirectionOf(name); ok && len(bestOf(name, all, command.FitForms)) == 0 {
 		s.action.Direction = d
 		return s.finishTurn(world.PlayerLook)
 	}
-	p, sentence, err := s.findPassage(name)
+	r, err := s.resolve(name, all)
 	if err != nil {
 		return err
 	}
-	switch {
-	case sentence != "":
-		s.label = s.label.Meet(p.label)
-	case !isEverywhere(name):
-		return cannot("absent", "You see no %s here.", markup.Clean(name))
+	if err := r.unclear(); err != nil {
+		return err
 	}
-	s.action.Detail = markup.Clean(name)
+	t, isCard := r.card()
+	switch {
+	case r.self:
+		t, isCard = s.player, true
+	case r.way != nil:
+		s.action.Direction = r.way.Direction
+	case r.isMentioned():
+		var way referent
+		if err := s.findWay(name, nil, &way); err != nil {
+			return err
+		}
+		if s.intent.Verb == command.Examine && r.isPromotable() && !s.tried && !way.isFound() {
+			return needsCard{phrase: name}
+		}
+		if err := s.lookAtMention(r); err != nil {
+			return err
+		}
+		s.action.Detail = markup.Clean(name)
+	case !isCard && !r.all && !isEverywhere(name):
+		return s.notHere(name)
+	case !isCard && !r.all:
+		s.action.Detail = markup.Clean(name)
+	}
+	if isCard {
+		s.narrowLabel(t)
+		s.action.Objects = []world.ObjectRef{world.NewObjectRef(t, 0)}
+	}
 	return s.finishTurn(world.PlayerLook)
+}
+
+// lookAtMention makes the card whose text has a noun the target of a look.
+func (s *turn) lookAtMention(r referent) error {
+	s.label = s.label.Meet(r.text.label)
+	if r.text.of.IsZero() {
+		return nil
+	}
+	of, ok, err := s.CardByID(s.ctx, r.text.of)
+	if ok {
+		s.aimAt(of)
+	}
+	return err
 }
 
 // isEverywhere reports whether a name means what every place has, such as the ground and the air.
@@ -69,6 +96,9 @@ var everywhere = strings.Fields(
 // listLookTargets lists everything that the player can look at: the things here, the things it carries,
 // the parts of the place that have a card, and the player itself.
 func (s *turn) listLookTargets() ([]world.Card, error) {
+	if s.targets != nil {
+		return s.targets, nil
+	}
 	all, err := s.cardsAround()
 	if err != nil {
 		return nil, err
@@ -82,7 +112,8 @@ func (s *turn) listLookTargets() ([]world.Card, error) {
 	all = append(all, parts...)
 	me := s.player
 	me.Fields = []byte(`{"aliases":["me","myself","self"]}`)
-	return append(all, me), err
+	s.targets = append(all, me)
+	return s.targets, err
 }
 
 // partsOfPlace lists the parts of the place that have a card, without those that may have been carried off.

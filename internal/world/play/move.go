@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -56,7 +57,7 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		}
 	}
 	if d == "" {
-		return s.findExitTo(exits)
+		return s.findExitTo()
 	}
 	way, ok := world.ExitToward(exits, d)
 	if !ok {
@@ -67,32 +68,24 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 
 // findExitTo returns the exit that leads to a place with the given name, or whose description
 // matches the name.
-func (s *turn) findExitTo(exits []world.Exit) (world.Exit, error) {
+func (s *turn) findExitTo() (world.Exit, error) {
 	name := s.intent.DirectObject
-	var ids []canon.CardID
-	for _, e := range exits {
-		if e.To != nil {
-			ids = append(ids, *e.To)
-		}
-	}
-	places, err := s.CardsByID(s.ctx, ids)
-	if err != nil {
-		return world.Exit{}, err
-	}
-	found := findMatches(name, places)
-	if len(found) > 1 {
-		return world.Exit{}, cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(found), "or"))
-	}
-	for _, e := range exits {
-		leads := len(found) == 1 && e.To != nil && *e.To == found[0].ID
-		if leads || len(found) == 0 && command.Mentions(e.Description, name) {
-			return e, nil
-		}
-	}
 	if name == "" {
 		return world.Exit{}, cannot("no_exit", "You see no way there from here.")
 	}
-	return world.Exit{}, cannot("absent", "You see no way to %q from here.", name)
+	var r referent
+	for _, least := range []command.Fit{command.FitForms, command.FitSlip} {
+		if err := s.findWayAs(name, least, &r); err != nil {
+			return world.Exit{}, err
+		}
+		if r.way != nil {
+			return *r.way, nil
+		}
+		if err := r.unclear(); err != nil {
+			return world.Exit{}, err
+		}
+	}
+	return world.Exit{}, cannot("absent", "You see no way to %q from here.", markup.Clean(name))
 }
 
 // checkPassable returns an *impossible error with the reason why the player cannot go through an

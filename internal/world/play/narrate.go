@@ -111,21 +111,23 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 	if err != nil {
 		return nil, err
 	}
-	var folk, things []string
+	var folk, players, things []string
 	for _, h := range here {
 		switch {
 		case h.ID == player:
+		case h.IsType(world.TypePlayer):
+			players = append(players, h.Title()+" (a traveller like you)")
 		case world.IsAlive(h):
 			folk = append(folk, h.Title())
 		default:
-			things = append(things, h.Title())
+			things = append(things, world.Indefinite(h))
 		}
 	}
 	for _, c := range lying {
 		things = append(things, world.CountedName(c))
 	}
 	var out []string
-	if len(folk) > 0 {
+	if folk = append(folk, players...); len(folk) > 0 {
 		out = append(out, "Here: "+world.JoinNames(folk, "and")+".")
 	}
 	if len(things) > 0 {
@@ -171,21 +173,34 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 		exits, err := m.Exits(ctx, t)
 		return tellExit(exits, d.Direction), err
 	case d.Detail != "":
-		return m.tellDetail(ctx, t, d.Detail)
+		return m.tellDetail(ctx, t, d)
 	}
 	return m.describePlace(ctx, t, d.PlayerID)
 }
 
-// tellDetail narrates a look at a thing that texts at the place name. Of the air and its like the mood tells.
-func (m narrator) tellDetail(ctx context.Context, t world.Card, name string) (string, error) {
-	all, err := passagesAt(ctx, m.AsOf, t)
+// tellDetail narrates a look at a thing that a text at the place, or of a card there, names. Of the air and its like the
+// mood tells.
+func (m narrator) tellDetail(ctx context.Context, t world.Card, d world.Action) (string, error) {
+	of := t
+	if d.Target != nil {
+		card, ok, err := m.CardByID(ctx, d.Target.ID)
+		if err != nil || !ok {
+			return "You see nothing of note.", err
+		}
+		of = card
+	}
+	all, err := passagesAt(ctx, m.AsOf, of)
 	if err != nil {
 		return "", err
 	}
-	if _, sentence := sentenceAbout(all, name); sentence != "" {
-		return sentence, nil
+	for _, near := range nearnesses {
+		if r := findMention(all, d.Detail, near); r.mention.Denied {
+			return "There is no " + r.name + ": “" + r.mention.Sentence + "”", nil
+		} else if r.isMentioned() {
+			return r.mention.Sentence, nil
+		}
 	}
-	if isEverywhere(name) && len(all) > 1 {
+	if isEverywhere(d.Detail) && len(all) > 1 {
 		return all[len(all)-1].text, nil
 	}
 	return "You see nothing more than you saw before.", nil
@@ -215,12 +230,15 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	if text == "" {
 		text = "You see nothing special about " + t.Title() + "."
 	}
-	inside, err := m.HeldItems(ctx, t.ID)
-	if err == nil && len(inside) > 0 && !world.IsAlive(t) {
-		names := slicesx.Map(inside, world.CountedName)
-		text += " It holds " + world.JoinNames(names, "and") + "."
+	traces, err := readTrace(ctx, m.AsOf, t.ID)
+	if err != nil {
+		return "", err
 	}
-	return text, err
+	inside, err := m.tellContents(ctx, t)
+	if inside != "" {
+		traces = append(traces, inside)
+	}
+	return strings.Join(append([]string{text}, traces...), " "), err
 }
 
 func tellExit(exits []world.Exit, d command.Direction) string {
@@ -237,13 +255,16 @@ func tellExit(exits []world.Exit, d command.Direction) string {
 }
 
 func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
+	if d.Handling != nil {
+		return m.tellHandling(ctx, d)
+	}
 	what := d.ObjectNames()
 	switch d.Verb {
 	case command.Take:
 		return "You take " + what + ".", nil
 	case command.Drop:
 		if d.Target != nil {
-			return "You put " + what + " into " + d.Target.Name + ".", nil
+			return "You put " + what + " into " + world.DefiniteName(d.Target.Name) + ".", nil
 		}
 		return "You put " + what + " down.", nil
 	case command.Give:
@@ -353,7 +374,10 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 }
 
 func tellBlow(d world.Action) string {
-	with := ""
+	with, to := "", ""
+	if d.Target != nil {
+		to = world.DefiniteName(d.Target.Name)
+	}
 	if len(d.Objects) > 0 {
 		with = " with " + d.ObjectNames()
 	}
@@ -361,13 +385,13 @@ func tellBlow(d world.Action) string {
 	case d.Target == nil:
 		return "You throw " + d.ObjectNames() + ". It comes down again."
 	case d.Verb == command.Throw && d.Effect == "":
-		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ". It glances off."
+		return "You throw " + d.ObjectNames() + " at " + to + ". It glances off."
 	case d.Effect == "beaten" && d.Verb == command.Throw:
-		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ", who has had enough."
+		return "You throw " + d.ObjectNames() + " at " + to + ", who has had enough."
 	case d.Verb == command.Throw:
-		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ", and it hits."
+		return "You throw " + d.ObjectNames() + " at " + to + ", and it hits."
 	case d.Effect == "beaten":
-		return "You strike " + d.Target.Name + with + ", who has had enough."
+		return "You strike " + to + with + ", who has had enough."
 	}
-	return "You strike " + d.Target.Name + with + ", who gives ground."
+	return "You strike " + to + with + ", who gives ground."
 }

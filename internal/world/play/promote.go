@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -28,13 +27,10 @@ import (
 
 // Bounds of the cards that are made of nouns.
 const (
-	madeAtPlace  = 20 // that the player sees at one place
-	madeByPlayer = 6  // an hour
+	madeAtPlace  = 40 // that the player sees at one place
+	madeByPlayer = 30 // an hour
 	maxNoun      = 40 // bytes of a name
 )
-
-// promoters are the verbs that make a card of a noun.
-var promoters = []command.Verb{command.Take, command.Examine, command.Attack, command.Throw}
 
 // Kinds of nouns, by WordNet.
 var (
@@ -68,106 +64,61 @@ type madeThing struct {
 	TextHash   string       `json:"textHash"` // SHA-256 of the text that it stood in
 }
 
-// passage is a text at a place, with its label.
-type passage struct {
-	text  string
-	label access.Label
+// needsCard ends the plan of an act on a noun of a text: the noun must become a card first.
+type needsCard struct {
+	phrase string
+	also   []string // further phrases, of nouns that may become cards too
 }
 
-// promoteNoun makes a card of the noun that an intent handles, if it stands in a text at the player's place and no card
-// there has the name. It changes nothing otherwise.
-func (h *Host) promoteNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent) error {
-	if !slices.Contains(promoters, i.Verb) || i.DirectObject == "" {
-		return nil
-	}
+func (needsCard) Error() string { return "world: a noun must become a card first" }
+
+// isPromotable reports whether a noun of a text can become a card: it stands in a text of the place, which does not tell
+// that there is none, and is a thing or somebody.
+func (r referent) isPromotable() bool {
+	return r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && len(r.name) <= maxNoun && isThing(r.noun())
+}
+
+// makeNoun makes a card of the noun that a phrase means. It changes nothing if that is not possible; the act itself tells
+// the player why.
+func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent, phrases ...string) error {
 	_, err := h.canon.Update(ctx, g, func(p *canon.Plan) error {
 		s, err := newTurn(ctx, h.world, p, player, i)
 		if err != nil {
 			return err
 		}
-		return s.planPromotion()
+		for _, phrase := range phrases {
+			if err := s.planPromotion(phrase); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	var no *impossible
 	if errors.As(err, &no) && no.reason == reasonBusy {
 		return err
 	}
-	if no != nil ||
-		slices.Contains([]fault.Kind{fault.Conflict, fault.Rule, fault.Invalid}, fault.KindOf(err)) {
-		return nil // the act itself tells the player what is wrong
+	if no != nil || slices.Contains([]fault.Kind{fault.Conflict, fault.Rule, fault.Invalid}, fault.KindOf(err)) {
+		return nil
 	}
 	return err
 }
 
-func (s *turn) planPromotion() error {
-	_, name := command.SplitCount(s.intent.DirectObject)
-	words := command.BareWords(name)
-	if len(words) == 0 || len(name) > maxNoun {
-		return nil
-	}
-	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
-	if !isThing(noun) || s.intent.Verb == command.Attack && !isAlive(noun) {
-		return nil
-	}
-	around, err := s.listLookTargets()
-	if err != nil || len(findMatches(name, around)) > 0 {
+func (s *turn) planPromotion(phrase string) error {
+	r, err := s.resolveHere(phrase)
+	if err != nil || !r.isPromotable() {
 		return err
 	}
-	at, sentence, err := s.findPassage(name)
-	if err != nil || sentence == "" {
+	sum := sha256.Sum256([]byte(r.text.text))
+	made := madeThing{LocationID: s.place.ID, PlayerID: s.player.ID,
+		Noun: strings.Join(command.BareWords(r.name), " "), TextHash: hex.EncodeToString(sum[:])}
+	if ok, err := s.mayMake(made, r); err != nil || !ok {
 		return err
 	}
-	sum := sha256.Sum256([]byte(at.text))
-	made := madeThing{LocationID: s.place.ID, PlayerID: s.player.ID, Noun: strings.Join(words, " "),
-		TextHash: hex.EncodeToString(sum[:])}
-	if ok, err := s.mayMake(made); err != nil || !ok {
-		return err
-	}
-	return s.makeThing(made, noun, sentence, at.label)
-}
-
-// passagesAt returns the texts at a place: its own, and the moods over it.
-func passagesAt(ctx context.Context, m *world.AsOf, place world.Card) ([]passage, error) {
-	text, err := m.ReadText(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	layers, err := m.LayersAt(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	all := []passage{{text, place.Label}}
-	for _, kind := range []string{world.LayerDynamic, world.LayerAmbient} {
-		if text := markup.Clean(layers[kind].Text); text != "" {
-			all = append(all, passage{text, place.Label.Meet(layers[kind].Label)})
-		}
-	}
-	return all, nil
-}
-
-// findPassage returns the text at the place that has a sentence with a name, and that sentence.
-func (s *turn) findPassage(name string) (passage, string, error) {
-	all, err := passagesAt(s.ctx, s.AsOf, s.place)
-	if err != nil {
-		return passage{}, "", err
-	}
-	p, sentence := sentenceAbout(all, name)
-	return p, sentence, nil
-}
-
-// sentenceAbout returns the first of several texts that has a sentence with a name, and that sentence; "" if none has.
-func sentenceAbout(all []passage, name string) (passage, string) {
-	for _, named := range []string{name, plainName(name)} {
-		for _, p := range all {
-			if sentence := command.SentenceAbout(p.text, named); sentence != "" {
-				return p, sentence
-			}
-		}
-	}
-	return passage{}, ""
+	return s.makeThing(made, r)
 }
 
 // mayMake reports whether the noun of a text was not made before, and the limits are not reached.
-func (s *turn) mayMake(m madeThing) (bool, error) {
+func (s *turn) mayMake(m madeThing, r referent) (bool, error) {
 	query := func(q canon.EventQuery) ([]canon.StoredEvent, error) {
 		q.Types, q.Page = []string{string(world.ThingMade)}, canon.Page{Limit: 100, Uncounted: true}
 		list, _, err := s.plan.Events(s.ctx, q)
@@ -192,7 +143,12 @@ func (s *turn) mayMake(m madeThing) (bool, error) {
 			lately++
 		}
 	}
-	if lately >= madeByPlayer && s.intent.Verb != command.Examine {
+	switch {
+	case lately < madeByPlayer || s.intent.Verb == command.Examine ||
+		!r.isPerson() && s.intent.Verb != command.Take && s.intent.Verb != command.Throw:
+	case r.isPerson():
+		return false, tooBusy(r)
+	default:
 		return false, cannot(reasonBusy, "You have handled so many things of late that this one escapes you. Try again in an hour.")
 	}
 	return lately < madeByPlayer, err
@@ -201,19 +157,33 @@ func (s *turn) mayMake(m madeThing) (bool, error) {
 // reasonBusy is the reason of an act on a thing that the limit of a player keeps in the text.
 const reasonBusy = "busy"
 
+// tooBusy returns the answer of somebody who stands in a text and cannot become a card.
+func tooBusy(r referent) error {
+	return cannot(reasonBusy, "The %s has no time for you just now. Try again in an hour.", markup.Clean(r.name))
+}
+
 // makeThing plans the card below the place, its link to the place if it can be met or carried off, and the event.
-func (s *turn) makeThing(m madeThing, noun, sentence string, label access.Label) error {
+func (s *turn) makeThing(m madeThing, r referent) error {
+	noun, sentence, label := r.noun(), r.mention.Sentence, r.text.label
 	fields, typ := `{"fixed":true}`, "Item"
 	link := canon.Link{From: s.place.ID, Label: label}
 	switch {
 	case meaning.IsMainly(noun, meaning.Noun, "person"):
-		fields, typ, link.Kind = `{}`, "Character", world.LinkAt
+		fields, typ, link.Kind = linesFrom(r), "Character", world.LinkAt
 	case meaning.IsMainly(noun, meaning.Noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
 	case !isFixed(noun):
 		fields, link.Kind, link.Attrs = `{"portable":true}`, world.LinkHolds, quantityAttrs(1)
 	}
-	card, err := s.plan.Create(canon.NewCard{Name: markup.Join(s.place.Name, titleCase(m.Noun)), Type: typ,
+	name := cmp.Or(command.NameIn(sentence, m.Noun), m.Noun)
+	if name != m.Noun {
+		aliases, err := json.Marshal(map[string][]string{"aliases": {m.Noun}})
+		if err != nil {
+			return err
+		}
+		fields = string(mergeAttrs(json.RawMessage(fields), aliases))
+	}
+	card, err := s.plan.Create(canon.NewCard{Name: markup.Join(s.place.Name, name), Type: typ,
 		Content: "<p>" + html.EscapeString(sentence) + "</p>", Fields: json.RawMessage(fields), Label: &label,
 		Parent: s.place.ID})
 	if err != nil {
@@ -238,6 +208,23 @@ func (s *turn) makeThing(m madeThing, noun, sentence string, label access.Label)
 		Scope: string(world.LocationScope(s.place.ID)), Version: 1, Actor: canon.EventActor{Kind: "system"}})
 }
 
+// linesFrom returns the fields of somebody who stood in a text: lines that tell no more than the text does.
+func linesFrom(r referent) string {
+	who := "me"
+	if r.mention.Plural {
+		who = "us"
+	}
+	f := struct {
+		Says []string `json:"says"`
+	}{[]string{
+		r.mention.Phrase + ". That is all that anybody has ever said of " + who + ", and it will do.",
+		"I could not tell you. You would have to ask somebody who is paid to know.",
+		"Another time. There is work to do, and it does itself badly.",
+	}}
+	b, _ := json.Marshal(f) // texts always encode
+	return string(b)
+}
+
 func isThing(noun string) bool {
 	return noun != "" && (slices.Contains(thingWords, noun) || isAnyOf(noun, thingKinds))
 }
@@ -250,14 +237,4 @@ func isFixed(noun string) bool { return slices.Contains(fixedWords, noun) || isA
 
 func isAnyOf(noun string, kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return meaning.IsA(noun, meaning.Noun, k) })
-}
-
-// titleCase returns words with capital first letters, as the names of things have them.
-func titleCase(words string) string {
-	list := strings.Fields(words)
-	for i, w := range list {
-		r, n := utf8.DecodeRuneInString(w)
-		list[i] = string(unicode.ToUpper(r)) + w[n:]
-	}
-	return strings.Join(list, " ")
 }

@@ -24,12 +24,12 @@ func TestHandledNounBecomesACard(t *testing.T) {
 	s := worldtest.New(t)
 	p, q := s.Joins("Mira"), s.Joins("Tam")
 	p.Does("take the rope").
-		Is("results.0.text", "You take Rope.", "events.#", 1, "events.0.payload.objects.0.name", "Rope")
-	p.Does("i").Is("results.0.text", "You carry Rope.")
+		Is("results.0.text", "You take the rope.", "events.#", 1, "events.0.payload.objects.0.name", "rope")
+	p.Does("i").Is("results.0.text", "You carry a rope.")
 	p.Does("examine the rope").Is("results.0.text", "Black stone and wet rope.")
 	q.Does("take the rope").Is("results.0.reason", "absent")
 	q.Does("take the tariff board").
-		Is("results.0.reason", "fixed", "results.0.text", "Tariff Board stays where it is.")
+		Is("results.0.reason", "fixed", "results.0.text", "The tariff board stays where it is.")
 	q.Does("examine the tariff board").Is("results.0.text", "A tariff board leans here.")
 	p.Does("throw the rope at the hound").Is("results.0.outcome", "done")
 	for _, text := range []string{"take the anchor", "take the wet", "take the golden rope", "examine the throne",
@@ -71,7 +71,7 @@ func TestNounOfAPrivateLayerStaysPrivate(t *testing.T) {
 		return err
 	})
 	absent := q.Does("take the bell").Raw
-	p.Does("take the bell").Is("results.0.text", "You take Bell.")
+	p.Does("take the bell").Is("results.0.text", "You take the bell.")
 	if got := q.Does("take the bell").Raw; got != absent {
 		t.Errorf("another player is told %s", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -70,7 +71,7 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 			return "", err
 		}
 		text, err := s.ReadText(s.ctx, t)
-		if list := command.Sentences(markup.OneLine(text)); err == nil && len(list) > 0 {
+		if list := slices.Collect(meaning.Sentences(markup.OneLine(text))); err == nil && len(list) > 0 {
 			return t.Title() + "? " + list[0], nil
 		}
 		return "", err

@@ -24,7 +24,15 @@ func (s *turn) planTalk() (err error) {
 		s.action.Detail = said
 		return s.finishTurn(world.PlayerAct)
 	}
-	to, err := s.findPersonHere(s.intent.DirectObject)
+	r, err := s.resolvePerson(s.intent.DirectObject)
+	if err != nil {
+		return err
+	}
+	if r.all || r.self {
+		s.action.Detail = said
+		return s.finishTurn(world.PlayerAct)
+	}
+	to, err := s.personOf(r, s.intent.DirectObject)
 	if err != nil {
 		return err
 	}

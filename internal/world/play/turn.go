@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/event"
+	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -32,8 +32,19 @@ type turn struct {
 	action   world.Action
 	event    canon.Event // set by finishTurn
 	settle   Settle
-	waits    bool // the player must be set to the time of the place before it acts
-	meets    bool // the player must be set to the time of the place after it acts
+	how      string // where a thing is put: in, on, under; see addToHolder
+	rests    int64  // time that an act takes; 0 for that of its verb
+	waits    bool   // the player must be set to the time of the place before it acts
+	meets    bool   // the player must be set to the time of the place after it acts
+
+	// Read at most once; see resolve.go.
+	targets    []world.Card
+	exits      []world.Exit
+	exitsRead  bool
+	texts      []passage // of the place and of cards at it
+	placeTexts []passage
+	acts       []world.Action
+	tried      bool // a noun that the act needs was to become a card already
 }
 
 // newTurn returns the turn of a player's act. w may be nil: then the clock is read from its events.
@@ -65,28 +76,6 @@ func newTurn(ctx context.Context, w *world.World, p *canon.Plan, player canon.Ca
 	return s, nil
 }
 
-// plainName returns a name without its owner, and without the words that take a part of it: Tamsin's boots, one of the
-// boats, the nets back. Of an owner alone, as in "shake Jory's hand", it returns the owner.
-func plainName(name string) string {
-	words := strings.Fields(strings.TrimSuffix(strings.TrimSuffix(name, "'s"), "’s"))
-	for n := len(words) - 2; n >= 0; n-- {
-		if w := strings.ToLower(words[n]); strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s") ||
-			w == "of" && (n == 0 || slices.Contains(partWords, strings.ToLower(words[n-1]))) {
-			words = words[n+1:]
-			break
-		}
-	}
-	for len(words) > 1 && slices.Contains(endWords, strings.ToLower(words[len(words)-1])) {
-		words = words[:len(words)-1]
-	}
-	return strings.Join(words, " ")
-}
-
-var (
-	partWords = strings.Fields("one some any each few couple piece bit part rest")
-	endWords  = strings.Fields("please back here there too again now")
-)
-
 // narrowLabel makes the event at least as hidden as cards that it mentions.
 func (s *turn) narrowLabel(things ...world.Card) {
 	for _, t := range things {
@@ -108,6 +97,9 @@ func (s *turn) finishTurn(t event.Type) error {
 		return err
 	}
 	cost := costOf(s.intent.Verb, s.travel, state)
+	if s.rests > 0 {
+		cost = s.rests
+	}
 	s.action.DurationMs = min(cost, max(s.world+world.MaxLead-s.presence.Clock, 0))
 	s.action.CutMs, s.action.Clock = cost-s.action.DurationMs, s.presence.Clock+s.action.DurationMs
 	if err := s.reconcileWithPlace(s.to.ID); err != nil {
@@ -172,31 +164,22 @@ func (s *turn) carriedCards() ([]world.Card, error) {
 // findOne returns the only card that a typed name matches best. It is an *impossible error if there
 // is none or several.
 func (s *turn) findOne(name string, among []world.Card, missing string) (world.Card, error) {
-	if len(command.BareWords(name)) == 0 {
+	if !isName(name) {
 		return world.Card{}, cannot("no_target", "Which thing do you mean?")
 	}
-	found := findMatches(name, among)
-	switch len(found) {
-	case 1:
+	found, err := s.findCards(name, among)
+	switch {
+	case err != nil:
+		return world.Card{}, err
+	case len(found) == 1:
 		s.narrowLabel(found[0])
 		return found[0], nil
-	case 0:
-		return world.Card{}, cannot("absent", missing, name)
+	case len(found) == 0 && command.PronounOf(name) != command.NoPronoun:
+		return world.Card{}, cannot("no_target", "What do you mean by %q?", markup.Clean(name))
+	case len(found) == 0:
+		return world.Card{}, cannot("absent", missing, markup.Clean(name))
 	}
-	return world.Card{}, cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(found), "or"))
-}
-
-// findPersonHere returns the character, creature or player at the place that a name means.
-func (s *turn) findPersonHere(name string) (world.Card, error) {
-	all, err := s.cardsAround()
-	if err != nil {
-		return world.Card{}, err
-	}
-	people := slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) })
-	if found, err := s.findCalled(name, people); err != nil || len(found) > 0 {
-		return s.onlyOne(found, err)
-	}
-	return s.findOne(name, people, "There is nobody called %q here.")
+	return world.Card{}, whichOf(found)
 }
 
 // isPortable reports whether a card can be carried off.
@@ -232,21 +215,11 @@ func rateFit(typed string, t world.Card) command.Fit {
 
 // findMatches returns the cards that a typed name matches best, in their order.
 func findMatches(typed string, among []world.Card) []world.Card {
-	best, out := command.FitNone, []world.Card(nil)
-	for _, t := range among {
-		f := rateFit(typed, t)
-		if f == command.FitNone || f < best || slices.ContainsFunc(out, func(o world.Card) bool { return o.ID == t.ID }) {
-			continue
-		}
-		if f > best {
-			best, out = f, nil
-		}
-		out = append(out, t)
+	if found, _ := matchNames(typed, among, command.FitForms); len(found) > 0 {
+		return found
 	}
-	if plain := plainName(typed); len(out) == 0 && plain != typed {
-		return findMatches(plain, among)
-	}
-	return out
+	found, _ := matchNames(typed, among, command.FitSlip)
+	return found
 }
 
 // titlesOf returns the titles of cards.

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"loregate/internal/meaning"
+)
+
+// Prose is a text, taken apart so that names can be found in it.
+type Prose []sentence
+
+type sentence struct {
+	text  string
+	words []word
+}
+
+// Mention is a place in a text that has a name.
+type Mention struct {
+	Sentence string
+	Noun     string // the word of the text that the name's noun is
+	Phrase   string // the sentence from the words before the noun on, with a capital letter and without its full stop
+	Plural   bool   // the text has the noun in the plural
+	Denied   bool   // the text tells that there is none: no bell, without a bell
+}
+
+// Nearness is how near the words of a text come to those of a name.
+type Nearness int
+
+// The kinds of nearness, the nearest first.
+const (
+	SameWords  Nearness = iota // in any form: plural, singular
+	Synonyms                   // the noun is a synonym, or a narrower word: "fishwife" for woman
+	Misspelled                 // words of four letters or more have one wrong letter
+)
+
+// ReadProse takes a text apart. Its cost is linear in the length of the text.
+func ReadProse(text string) Prose {
+	var out Prose
+	for _, s := range splitSentences(text) {
+		words := lex(s)
+		if !slices.ContainsFunc(words, func(w word) bool { return w.kind == quoted }) {
+			out = append(out, sentence{s, words})
+			continue
+		}
+		var all []word
+		for _, w := range words {
+			if w.kind == quoted {
+				for _, in := range lex(w.raw) {
+					in.start, in.end = in.start+w.start+1, in.end+w.start+1
+					all = append(all, in)
+				}
+			} else {
+				all = append(all, w)
+			}
+		}
+		out = append(out, sentence{s, all})
+	}
+	return out
+}
+
+// Find returns the first sentence of a text that has all words of a name, as near as the argument allows.
+func (p Prose) Find(name string, near Nearness) (Mention, bool) {
+	want := wordsOfName(name)
+	if len(want) == 0 {
+		return Mention{}, false
+	}
+	head := HeadOf(name)
+	headAt := slices.IndexFunc(want, func(w string) bool { return nounOf(w) == head })
+	if headAt < 0 {
+		headAt = len(want) - 1
+	}
+	match := wordMatch{near: near, head: head}
+	if near == Synonyms {
+		match.synonyms = meaning.Synonyms(head, meaning.Noun)
+	}
+	for _, s := range p {
+		if m, ok := s.find(want, headAt, match); ok {
+			return m, true
+		}
+	}
+	return Mention{}, false
+}
+
+// find returns the mention of words in a sentence; headAt is the place of the noun among them.
+func (s sentence) find(want []string, headAt int, match wordMatch) (m Mention, ok bool) {
+	first := len(s.words)
+	for i, w := range want {
+		same := match
+		if i != headAt && match.near == Synonyms {
+			same.near = SameWords
+		}
+		at := slices.IndexFunc(s.words, func(o word) bool { return o.kind == plainWord && same.fits(w, o.fold) })
+		if at < 0 {
+			return m, false
+		}
+		if i == headAt {
+			m.Noun = s.words[at].raw
+			m.Plural, m.Phrase = isPlural(s.words[at].fold), s.from(at)
+		}
+		first = min(first, at)
+	}
+	m.Sentence, m.Denied = s.text, isDenied(s.words[:first])
+	return m, true
+}
+
+// isPlural reports whether a noun, or the last part of one with hyphens, is in the plural.
+func isPlural(noun string) bool {
+	if l := meaning.Lemma(noun, meaning.Noun); l != "" {
+		return l != noun
+	}
+	_, tail, ok := strings.Cut(noun, "-")
+	return ok && isPlural(tail)
+}
+
+// from returns a sentence from the words before a noun on: from the article, the number or the quality before it.
+func (s sentence) from(at int) string {
+	for at > 0 && s.words[at-1].kind == plainWord && !s.words[at-1].is(prepositionClass|jointClass|beClass) {
+		if at--; s.words[at].is(articleClass | numberClass) {
+			break
+		}
+	}
+	text := []rune(s.text)
+	if s.words[at].start >= len(text) {
+		return s.text
+	}
+	rest := strings.TrimRight(string(text[s.words[at].start:]), ".!? ")
+	r, n := utf8.DecodeRuneInString(rest)
+	return string(unicode.ToUpper(r)) + rest[n:]
+}
+
+// isDenied reports whether the words in front of a noun tell that there is none: no, without a, not one.
+func isDenied(before []word) bool {
+	for n, w := range slices.Backward(before) {
+		switch {
+		case len(before)-n > 3 || w.kind != plainWord:
+			return false
+		case w.oneOf("no", "without", "neither", "nor"):
+			return true
+		case w.oneOf("not", "never"):
+			return n+1 < len(before) && before[n+1].oneOf("a", "an", "any", "one")
+		case w.is(prepositionClass | jointClass | subjectClass&^articleClass):
+			return false
+		}
+	}
+	return false
+}
+
+// wordMatch compares words of a name with words of a text.
+type wordMatch struct {
+	near     Nearness
+	head     string
+	synonyms []string // of the head
+}
+
+func (m wordMatch) fits(want, have string) bool {
+	if isSameNoun(want, have) {
+		return true
+	}
+	switch m.near {
+	case Synonyms:
+		have = nounOf(have)
+		return slices.Contains(m.synonyms, have) || len(m.head) > 2 && len(have) > 2 && !slices.Contains(tooBroad, m.head) &&
+			meaning.Lemma(have, meaning.Noun) != "" && meaning.IsMainly(have, meaning.Noun, m.head)
+	case Misspelled:
+		return isSimilar(want, have)
+	}
+	return false
+}
+
+// tooBroad are nouns of which nearly every other one is a kind.
+var tooBroad = strings.Fields("thing object entity place item matter stuff person something way part one")
+
+// isSameNoun reports whether two words are equal but for the plural, the owner's s and parts joined by hyphens.
+func isSameNoun(want, have string) bool {
+	if isSameOrPlural(want, have) || want == "" || have == "" {
+		return want == have || isSameOrPlural(want, have)
+	}
+	if strings.HasPrefix(have, want[:1]) && (nounOf(want) == nounOf(have) || strings.TrimSuffix(have, "'s") == want) {
+		return true
+	}
+	if strings.Contains(have, "-") {
+		return slices.ContainsFunc(strings.Split(have, "-"), func(part string) bool { return isSameNoun(want, part) })
+	}
+	return false
+}
+
+// wordsOfName returns the words of a name that a text must have: without articles, small words and the hyphens in them.
+func wordsOfName(name string) []string {
+	var out []string
+	for _, w := range lex(name) {
+		if w.kind != plainWord || w.is(articleClass) || w.is(prepositionClass) || w.is(whClass) || w.fold == "of" {
+			continue
+		}
+		out = append(out, strings.Split(w.fold, "-")...)
+	}
+	return out
+}

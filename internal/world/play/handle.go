@@ -1,0 +1,293 @@
+package play
+
+import (
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/meaning"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// A handling is an act on a thing whose outcome depends on the thing: opening, lighting, tying. The grammar reads most
+// of them as Use.
+type handling struct {
+	name string                 // in the table of texts
+	over []command.Verb         // the readings of the grammar that it replaces; it always replaces a free act
+	plan func(h *handled) error // decides the act
+	// makes is set if the act needs cards of the things that it names, which may be made of nouns.
+	makes bool
+}
+
+// handled is an act on a thing that is being decided.
+type handled struct {
+	*turn
+	handling
+	manner command.Manner
+	object string // the thing that is handled, as typed
+	by     string // the preposition of other: into, behind, to
+	other  string // the second thing, as typed
+	tool   string // the thing after with or using
+}
+
+// A subject is a thing that a command names: a card, or a noun in the texts of the place.
+type subject struct {
+	card  world.Card // zero if it is only a noun
+	name  string     // as told: the bucket
+	nouns []string   // that tell its kind
+
+	mentioned bool         // it is a noun of a text
+	of        canon.CardID // the card whose text has it; zero for the texts of the place
+}
+
+func (t subject) hasCard() bool { return t.card.ID != canon.CardID{} }
+
+// isKind reports whether a thing may be of one of some kinds: its noun is, or no noun of it is known.
+func (t subject) isKind(kinds ...string) bool {
+	known := false
+	for _, n := range t.nouns {
+		known = known || n != ""
+		if n != "" && (isAnyOf(n, kinds) || slices.Contains(kinds, n)) {
+			return true
+		}
+	}
+	return !known
+}
+
+// toolWords introduce the thing that an act is done with.
+var toolWords = []string{"with", "using"}
+
+// newHandled returns the act on a thing that an intent asks for.
+func newHandled(s *turn) (*handled, bool) {
+	h := &handled{turn: s, manner: s.intent.Manner()}
+	m := &h.manner
+	if s.intent.Verb == command.Attempt {
+		h.manner = command.ReadManner(s.intent.DirectObject)
+	}
+	if m.Verb == "" {
+		return nil, false
+	}
+	var ok bool
+	if h.handling, ok = handlingOf(m, s.intent.Verb); !ok {
+		return nil, false
+	}
+	h.object = m.Object
+	for _, p := range m.Parts {
+		switch {
+		case p.Name == "":
+		case slices.Contains(toolWords, p.By):
+			h.tool = toolOf(p.Name)
+		case h.other == "" && !slices.Contains([]string{"for", "about", "like", "until", "till"}, p.By):
+			h.by, h.other = p.By, p.Name
+		}
+	}
+	if strings.Contains(" "+h.object+" ", " and ") && s.intent.DirectObject != "" && s.intent.Verb != command.Attempt {
+		h.object = s.intent.DirectObject
+	}
+	return h, true
+}
+
+// toolOf returns the thing that the words after "with" name, or "" for parts of the body and ways to act.
+func toolOf(name string) string {
+	words := command.BareWords(name)
+	if len(words) == 0 || slices.Contains(noTools, words[len(words)-1]) {
+		return ""
+	}
+	return name
+}
+
+var noTools = strings.Fields("hand hands foot feet fist fists head teeth eye eyes finger fingers elbow elbows shoulder shoulders knee " +
+	"knees nails nail arm arms mouth tongue palm toe toes boot heel thumb care caution force effort strength might luck patience " +
+	"joy pleasure delight relief respect dignity ease speed haste love anger me you it them him her us myself yourself friend friends " +
+	"one back weight body voice breath style skill")
+
+// handlingOf returns the handling of a clause that the grammar read as a verb. A particle of its verb becomes a part of
+// the verb: blow the lamp out, put on the hat.
+func handlingOf(m *command.Manner, read command.Verb) (handling, bool) {
+	for i, p := range m.Parts {
+		h, ok := handlings()[m.Verb+" "+p.By]
+		if !ok || !h.replaces(read) || p.Name != "" && m.Object != "" {
+			continue
+		}
+		if m.Object == "" {
+			m.Object = p.Name
+		}
+		m.Verb += " " + p.By
+		m.Parts = slices.Delete(slices.Clone(m.Parts), i, i+1)
+		return h, true
+	}
+	h, ok := handlings()[m.Verb]
+	return h, ok && h.replaces(read)
+}
+
+func (h handling) replaces(read command.Verb) bool {
+	return read == command.Attempt || slices.Contains(h.over, read)
+}
+
+// find returns the thing around the player that a name means. It is an *impossible error if nothing there has the name,
+// and a needsCard if the act needs a card of a noun.
+func (h *handled) find(name string) (t subject, err error) {
+	if len(command.BareWords(name)) == 0 {
+		return t, cannot("no_target", "Which thing do you mean?")
+	}
+	_, plain := command.SplitCount(name)
+	r, err := h.resolveHere(plain)
+	if err != nil {
+		return t, err
+	}
+	if err := r.unclear(); err != nil {
+		return t, err
+	}
+	card, isCard := r.card()
+	if isCard && card.ID == h.place.ID && !strings.EqualFold(plain, card.Title()) { // the anchor of The Dry Anchor
+		var other referent
+		if err := h.findText(plain, nil, &other); err != nil {
+			return t, err
+		}
+		if other.isMentioned() {
+			r, isCard = other, false
+		}
+	}
+	switch {
+	case isCard:
+		h.narrowLabel(card)
+		return subject{card: card, name: definite(card), nouns: nounsOf(plain, card)}, nil
+	case r.self:
+		return subject{card: h.player, name: "you"}, nil
+	case r.isMentioned() && !r.mention.Denied:
+		return h.findNoun(r, plain)
+	case isEverywhere(plain):
+		return subject{name: "the " + plain, nouns: nounsOf(plain)}, nil
+	}
+	return t, cannot(reasonUnknown, "You see no %s here.", markup.Clean(plain))
+}
+
+// findNoun returns a noun of a text as a thing.
+func (h *handled) findNoun(r referent, phrase string) (t subject, err error) {
+	if h.makes && r.isPromotable() && !h.tried {
+		return t, needsCard{phrase: phrase, also: []string{h.object, h.other}}
+	}
+	h.label = h.label.Meet(r.text.label)
+	name := strings.ToLower(r.name)
+	if name == "" || strings.Contains(r.mention.Sentence, r.name) {
+		name = r.name
+	}
+	return subject{name: "the " + name, nouns: nounsOf(r.name), mentioned: true, of: r.text.of}, nil
+}
+
+// findTool returns the thing that an act is done with. It must be held, or lie within reach.
+func (h *handled) findTool(name string) (t subject, err error) {
+	if t, err = h.find(name); err != nil {
+		if no, ok := err.(*impossible); ok && no.reason == reasonUnknown {
+			return t, cannot("no_means", "You have no %s.", name)
+		}
+		return t, err
+	}
+	if !t.hasCard() || world.IsAlive(t.card) && t.card.ID != h.player.ID {
+		return t, cannot("no_means", "You have no %s in your hands.", strings.TrimPrefix(t.name, "the "))
+	}
+	return t, nil
+}
+
+// settleHandling decides an uncertain act on a thing, and records the check.
+func (h *handled) settleHandling(skill, level string) (bool, error) {
+	if h.settle == nil {
+		return true, nil
+	}
+	return h.settleWith(approach{skill: skill, level: level}, nil, "")
+}
+
+// done finishes an act on things. effect is a key of handlingTexts after the name of the handling; "" is the plain
+// success.
+func (h *handled) done(effect string, things ...subject) error {
+	told := world.Handling{Act: h.name, Effect: effect}
+	for i, t := range things {
+		if i == 0 {
+			told.Thing = t.name
+		} else {
+			told.Other = t.name
+		}
+		switch {
+		case !t.hasCard():
+		case i == 0:
+			h.action.Objects = []world.ObjectRef{world.NewObjectRef(t.card, 0)}
+		default:
+			h.aimAt(t.card)
+		}
+	}
+	if h.action.Handling != nil {
+		told.Words = h.action.Handling.Words
+	}
+	h.action.Handling, h.action.Verb = &told, command.Attempt
+	if h.name == "put" {
+		h.action.Verb = command.Drop
+	}
+	h.intent.Verb = command.Attempt
+	if h.rests == 0 && h.action.Check == nil {
+		h.rests = world.Minute
+	}
+	if h.action.Effect == "" {
+		h.action.Effect = "managed"
+	}
+	h.action.Detail = phraseOf(h.manner)
+	var err error
+	if h.action.Line, err = h.freshNumber(); err != nil {
+		return err
+	}
+	return h.finishTurn(world.PlayerAct)
+}
+
+// phraseOf returns a clause in its words, without articles: "tie rope to bollard" becomes "tie the rope to the bollard".
+func phraseOf(m command.Manner) string {
+	article := func(name string) string {
+		if first, _, _ := strings.Cut(name, " "); name == "" || first != strings.ToLower(first) || strings.HasSuffix(first, "'s") ||
+			strings.HasSuffix(first, "self") || slices.Contains([]string{"all", "it", "him", "her", "them", "me", "you"}, first) ||
+			!isLetter(first) {
+			return name
+		}
+		return "the " + name
+	}
+	words := []string{m.Verb, article(m.Object)}
+	for _, p := range m.Parts {
+		words = append(words, p.By, article(p.Name))
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+func isLetter(word string) bool { return word != "" && (word[0] < '0' || word[0] > '9') }
+
+// definite returns the name of a card in a sentence: "the Quay Boathook", "the rope", but "Old Cod Wilkin".
+func definite(t world.Card) string { return world.Definite(t) }
+
+// shortName returns the shortest way to read a name: without owners, ordinals and what stands behind the noun.
+func shortName(name string) string {
+	all := command.Namings(name)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1].Name
+}
+
+// nounsOf returns the nouns that tell the kind of a thing: the last word of what was typed, and of its names, each in front
+// of "of".
+func nounsOf(typed string, cards ...world.Card) (list []string) {
+	names := []string{typed}
+	for _, c := range cards {
+		names = append(names, namesOf(c)...)
+	}
+	for _, name := range names {
+		words := command.BareWords(shortName(name))
+		if at := slices.Index(words, "of"); at > 0 {
+			words = words[:at]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		if noun := meaning.Lemma(words[len(words)-1], meaning.Noun); noun != "" && !slices.Contains(list, noun) {
+			list = append(list, noun)
+		}
+	}
+	return list
+}

@@ -1,0 +1,142 @@
+package play
+
+import (
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/event"
+	"loregate/internal/slicesx"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// recalled is the number of a player's latest acts in which a pronoun is looked up.
+const recalled = 8
+
+// latestActs returns the latest acts of the player, the latest first. They are read once for a turn.
+func (s *turn) latestActs() ([]world.Action, error) {
+	if s.acts != nil {
+		return s.acts, nil
+	}
+	types := slicesx.Map(world.ActTypes, func(t event.Type) string { return string(t) })
+	events, _, err := s.Events(s.ctx, canon.EventQuery{Actor: s.player.ID.String(), Types: types,
+		Page: canon.Page{Limit: recalled, Uncounted: true}})
+	if err != nil {
+		return nil, err
+	}
+	s.acts = make([]world.Action, len(events))
+	for i, e := range events {
+		world.DecodeFields(e.Payload, &s.acts[i])
+	}
+	return s.acts, nil
+}
+
+// explainPronouns replaces the pronouns of an intent by the names of the cards that they stand for.
+func (s *turn) explainPronouns() (err error) {
+	if s.intent.DirectObject, err = s.explain(s.intent.DirectObject); err != nil {
+		return err
+	}
+	targets := slices.Clone(s.intent.Targets)
+	for n := range targets {
+		if targets[n], err = s.explain(targets[n]); err != nil {
+			return err
+		}
+	}
+	s.intent.Targets = targets
+	return nil
+}
+
+// explain returns the name that a pronoun stands for, or any other name as it is.
+func (s *turn) explain(name string) (string, error) {
+	p := command.PronounOf(name)
+	if p == command.NoPronoun {
+		return name, nil
+	}
+	all, err := s.listLookTargets()
+	if err != nil {
+		return name, err
+	}
+	r, err := s.recall(p, all)
+	switch t, ok := r.card(); {
+	case err != nil:
+		return name, err
+	case ok:
+		return t.Title(), nil
+	case r.isMentioned():
+		return r.name, nil
+	case r.all:
+		return "everyone", nil
+	}
+	return name, nil
+}
+
+// recall returns what a pronoun stands for: the latest card or noun of a text that the player dealt with and that the
+// pronoun fits, if it is among some or the pronoun stands for a thing; else the only person among them that it fits; else
+// the latest person whom the player dealt with elsewhere.
+func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err error) {
+	acts, err := s.latestActs()
+	if err != nil {
+		return r, err
+	}
+	var elsewhere []world.Card
+	for _, d := range acts {
+		refs := slices.Clone(d.Objects)
+		if d.Target != nil {
+			refs = append(refs, *d.Target)
+		}
+		for _, ref := range refs {
+			t, ok, err := s.CardByID(s.ctx, ref.ID)
+			if err != nil {
+				return r, err
+			}
+			if !ok || t.ID == s.player.ID {
+				continue
+			}
+			if fits, err := s.fitsPronoun(p, t); err != nil || !fits {
+				continue
+			}
+			if p == command.It || slices.ContainsFunc(among, func(o world.Card) bool { return o.ID == t.ID }) {
+				return referent{cards: []world.Card{t}}, nil
+			}
+			elsewhere = append(elsewhere, t)
+		}
+		if d.Detail != "" && (d.Verb == command.Examine || d.Verb == command.Look) && (p == command.It || p == command.They) {
+			if r, err = s.resolve(d.Detail, among); err != nil || r.isFound() {
+				return r, err
+			}
+		}
+	}
+	if p == command.It {
+		return r, nil
+	}
+	for _, t := range among {
+		if t.ID == s.player.ID || !world.IsAlive(t) {
+			continue
+		}
+		fits, err := s.fitsPronoun(p, t)
+		if err != nil {
+			return r, err
+		}
+		if fits {
+			r.cards = append(r.cards, t)
+		}
+	}
+	if r.all = p == command.They && len(r.cards) > 1; len(r.cards) == 0 && len(elsewhere) > 0 {
+		r.cards = elsewhere[:1]
+	}
+	return r, nil
+}
+
+// fitsPronoun reports whether a pronoun may stand for a card.
+func (s *turn) fitsPronoun(p command.Pronoun, t world.Card) (bool, error) {
+	isPerson := world.IsAlive(t) && !t.IsType("Creature")
+	switch {
+	case p == command.They:
+		return !t.IsType(world.TypeLocation), nil
+	case p == command.It || !isPerson:
+		return p == command.It && !isPerson || !isPerson && t.IsType("Creature"), nil
+	}
+	text, err := s.ReadText(s.ctx, t)
+	gender := spokenGender(text)
+	return gender == "" || gender == string(p), err
+}

@@ -1,0 +1,706 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/meaning"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// Every verb finds the person or thing that a phrase means by resolve. Everything is decided in the player's view: a card
+// that the player does not see neither fits a phrase nor stands in the way of another one.
+
+// A referent is what a phrase means to a player. The zero referent means nothing that is there.
+type referent struct {
+	cards []world.Card // the card that is meant; several if they fit equally well, or if all are meant
+	all   bool         // everyone, both, the others: all of cards are meant; there may be none
+	self  bool         // the player itself
+	way   *world.Exit  // the exit that the phrase names: it, or the place that it leads to
+
+	// A noun of a text that the player was shown, if no card has it.
+	text    passage
+	mention command.Mention
+	name    string // the words of the phrase that name it
+}
+
+// isFound reports whether the phrase means anything that is there.
+func (r referent) isFound() bool {
+	return len(r.cards) > 0 || r.all || r.self || r.way != nil || r.isMentioned()
+}
+
+// isMentioned reports whether the phrase means a noun of a text.
+func (r referent) isMentioned() bool { return r.mention.Sentence != "" }
+
+// isPerson reports whether a noun of a text is a person or an animal.
+func (r referent) isPerson() bool { return r.isMentioned() && isAlive(r.noun()) }
+
+// noun returns the base form of the noun of a text.
+func (r referent) noun() string { return command.HeadOf(r.name) }
+
+// card returns the only card that is meant. ok is false if there is none or several.
+func (r referent) card() (t world.Card, ok bool) {
+	if len(r.cards) != 1 || r.all {
+		return t, false
+	}
+	return r.cards[0], true
+}
+
+// unclear returns the question which of several cards is meant, or nil.
+func (r referent) unclear() error {
+	if len(r.cards) < 2 || r.all {
+		return nil
+	}
+	return whichOf(r.cards)
+}
+
+// areAlike reports whether cards are things of the same name, so that any of them is meant.
+func areAlike(cards []world.Card) bool {
+	return !slices.ContainsFunc(cards, func(t world.Card) bool {
+		return world.IsAlive(t) || t.Title() != cards[0].Title() || t.Type != cards[0].Type
+	})
+}
+
+func whichOf(cards []world.Card) error {
+	return cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(cards), "or"))
+}
+
+// resolve returns what a phrase means to the player, among cards that it may mean. The order is: the cards by name; by
+// role; the nouns of the texts of the place; the exits and the places they lead to; those whom "man" or "woman" describes;
+// the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; and last by words with a typing error. A name means the longest
+// thing that has it, and no more is read than is needed.
+func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error) {
+	if p := command.PronounOf(phrase); p != command.NoPronoun {
+		return s.recall(p, among)
+	}
+	if len(command.BareWords(phrase)) == 0 {
+		return r, nil
+	}
+	if r.cards, r.all = matchNames(phrase, among, command.FitForms); len(r.cards) > 0 {
+		return r, nil
+	}
+	switch {
+	case command.MeansSelf(phrase):
+		r.self = true
+		return r, nil
+	case command.MeansAll(phrase):
+		return s.everyone(among), nil
+	}
+	for _, step := range s.steps() {
+		if err := step(phrase, among, &r); err != nil || r.isFound() {
+			return r, err
+		}
+	}
+	if command.MeansCrowd(phrase) {
+		return s.everyone(among), nil
+	}
+	return r, nil
+}
+
+// everyone returns the referent of a word for all persons among cards.
+func (s *turn) everyone(among []world.Card) referent {
+	return referent{all: true, cards: slices.DeleteFunc(slices.Clone(among), func(t world.Card) bool {
+		return !world.IsAlive(t) || t.ID == s.player.ID
+	})}
+}
+
+// step finds what a phrase means in one way, and puts it into r.
+type step func(phrase string, among []world.Card, r *referent) error
+
+// steps returns the ways to find what a phrase means that are tried after the names of cards, in their order.
+func (s *turn) steps() []step {
+	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findAkin, s.findMisspelled}
+}
+
+// resolveHere is resolve among everything that the player can look at.
+func (s *turn) resolveHere(phrase string) (referent, error) {
+	all, err := s.listLookTargets()
+	if err != nil {
+		return referent{}, err
+	}
+	return s.resolve(phrase, all)
+}
+
+// resolvePerson is resolve among those who are at the place.
+func (s *turn) resolvePerson(phrase string) (referent, error) {
+	all, err := s.cardsAround()
+	if err != nil {
+		return referent{}, err
+	}
+	return s.resolve(phrase, slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) }))
+}
+
+// resolvePart returns what the longest part of a sentence that names anything means, and that part: "the clerk" of "wave
+// to the clerk". Small words are no names.
+func (s *turn) resolvePart(phrase string) (r referent, part string, err error) {
+	all, err := s.listLookTargets()
+	if err != nil {
+		return r, "", err
+	}
+	words := strings.Fields(phrase)
+	parts := partsOf(words)
+	for _, part := range parts {
+		if cards, every := matchNames(part, all, command.FitForms); len(cards) > 0 {
+			return referent{cards: cards, all: every}, part, nil
+		}
+	}
+	for _, w := range words {
+		if w = bareWord(w); command.MeansAll(w) || command.MeansSelf(w) {
+			r, err = s.resolve(w, all)
+			return r, w, err
+		}
+	}
+	for _, step := range s.steps() {
+		for _, part := range parts {
+			if err := step(part, all, &r); err != nil || r.isFound() {
+				return r, part, err
+			}
+		}
+	}
+	for _, w := range words {
+		if p := command.PronounOf(bareWord(w)); p != command.NoPronoun {
+			if r, err = s.recall(p, all); err != nil || r.isFound() {
+				return r, w, err
+			}
+		}
+	}
+	return r, "", nil
+}
+
+// maxPart bounds the words of a name in a sentence.
+const maxPart = 5
+
+// partsOf returns the parts of a sentence that may be names, the longest first: they begin and end with content words.
+func partsOf(words []string) (parts []string) {
+	for n := min(len(words), maxPart); n > 0; n-- {
+		for i := 0; i+n <= len(words); i++ {
+			if _, way := command.DirectionOf(words[i]); isContentWord(words[i]) && isContentWord(words[i+n-1]) && !(way && n == 1) {
+				parts = append(parts, strings.TrimRight(strings.Join(words[i:i+n], " "), ".,;:!?"))
+			}
+		}
+	}
+	return parts
+}
+
+// nearnesses are the kinds of nearness of a phrase and a text, in the order in which they count.
+var nearnesses = []command.Nearness{command.SameWords, command.Synonyms, command.Misspelled}
+
+// findCards returns the cards among some that a phrase means: by name, by role, by words of like meaning, and by words
+// with a typing error.
+func (s *turn) findCards(phrase string, among []world.Card) ([]world.Card, error) {
+	if p := command.PronounOf(phrase); p != command.NoPronoun {
+		r, err := s.recall(p, among)
+		return r.cards, err
+	}
+	if found, _ := matchNames(phrase, among, command.FitForms); len(found) > 0 {
+		return found, nil
+	}
+	var r referent
+	if err := s.findRole(phrase, among, &r); err != nil || len(r.cards) > 0 {
+		return r.cards, err
+	}
+	if s.findAkinCards(phrase, among, &r); len(r.cards) > 0 {
+		return r.cards, nil
+	}
+	found, _ := matchNames(phrase, among, command.FitSlip)
+	return found, nil
+}
+
+// findPersonHere returns the character, creature or player at the place that a name means. If it is somebody who stands
+// in a text only, the error is a needsCard.
+func (s *turn) findPersonHere(name string) (world.Card, error) {
+	if !isName(name) {
+		return world.Card{}, cannot("no_target", "Whom do you mean?")
+	}
+	r, err := s.resolvePerson(name)
+	if err != nil {
+		return world.Card{}, err
+	}
+	return s.personOf(r, name)
+}
+
+// personOf returns the person that a phrase means.
+func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
+	to, ok := r.card()
+	switch {
+	case ok:
+		s.narrowLabel(to)
+		return to, nil
+	case r.all && len(r.cards) == 1:
+		s.narrowLabel(r.cards[0])
+		return r.cards[0], nil
+	case r.all && len(r.cards) > 1:
+		return to, oneAtATime(r.cards)
+	case r.self:
+		return to, cannot("self", "You think better of it: that would be you.")
+	case r.isPerson() && !r.mention.Denied:
+		return to, s.mustBeCard(r, phrase)
+	}
+	if err := r.unclear(); err != nil {
+		return to, err
+	}
+	if command.PronounOf(phrase) != command.NoPronoun {
+		return to, cannot("no_target", "Whom do you mean by %q?", markup.Clean(phrase))
+	}
+	return to, s.nobodyHere(phrase)
+}
+
+// isName reports whether words may name something.
+func isName(words string) bool {
+	return len(command.BareWords(words)) > 0 || command.PronounOf(words) != command.NoPronoun
+}
+
+func oneAtATime(cards []world.Card) error {
+	return cannot("ambiguous", "One at a time. Whom do you mean first: %s?", world.JoinNames(titlesOf(cards), "or"))
+}
+
+// mustBeCard returns the error of an act on a noun of a text: the noun must become a card first, or cannot.
+func (s *turn) mustBeCard(r referent, phrase string) error {
+	switch {
+	case r.isPromotable() && !s.tried:
+		return needsCard{phrase: phrase}
+	case r.isPerson():
+		return tooBusy(r)
+	}
+	return s.notHere(phrase)
+}
+
+// orMentioned returns another reason for the error of an act on a card that is absent, if a text has a thing of that
+// name: the thing must become a card first (needsCard), belongs to somebody, or does not exist.
+func (s *turn) orMentioned(absent error, phrase string) error {
+	r, err := s.resolveHere(phrase)
+	switch {
+	case err != nil:
+		return err
+	case !r.isMentioned():
+		return s.notHere(phrase)
+	case r.mention.Denied:
+		return s.notHere(phrase)
+	case r.isPromotable() && !s.tried:
+		return needsCard{phrase: phrase}
+	case r.text.of.IsZero():
+		return absent
+	}
+	owner, ok, err := s.CardByID(s.ctx, r.text.of)
+	if ok && world.IsAlive(owner) {
+		return cannot("held", "%s would notice.", owner.Title())
+	}
+	return cmp.Or(err, absent)
+}
+
+// nobodyHere returns the error of an act on somebody who is not there. It names those who are.
+func (s *turn) nobodyHere(phrase string) error {
+	here, err := s.cardsAround()
+	if err != nil {
+		return err
+	}
+	here = slices.DeleteFunc(here, func(t world.Card) bool { return !world.IsAlive(t) })
+	others := "You are alone here."
+	if len(here) > 0 {
+		others = "Here: " + world.JoinNames(titlesOf(here), "and") + "."
+	}
+	if isProperName(phrase) {
+		return cannot("absent", "%s is not here. %s", capital(markup.Clean(phrase)), others)
+	}
+	return cannot("absent", "You see no %s here. %s", markup.Clean(phrase), others)
+}
+
+// isProperName reports whether a phrase is the name of somebody and no noun.
+func isProperName(phrase string) bool {
+	head := command.HeadOf(phrase)
+	return head != "" && (meaning.Lemma(head, meaning.Noun) == "" || strings.ToLower(phrase) != phrase)
+}
+
+// notHere returns the error of an act on a thing that is not there. It tells of a thing with the same noun.
+func (s *turn) notHere(phrase string) error {
+	text := "You see no " + markup.Clean(phrase) + " here."
+	if r, err := s.resolveHere(phrase); err != nil {
+		return err
+	} else if r.mention.Denied {
+		return cannot("absent", "There is no %s: “%s”", markup.Clean(r.name), r.mention.Sentence)
+	}
+	if head := command.HeadOf(phrase); head != "" && len(command.BareWords(phrase)) > 1 {
+		r, err := s.resolveHere(head)
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(r.cards) > 0 && !r.all:
+			text += " But there is " + world.JoinNames(titlesOf(r.cards), "and") + "."
+		case r.isMentioned() && !r.mention.Denied:
+			text += " But: “" + r.mention.Sentence + "”"
+		}
+	}
+	return cannot("absent", "%s", text)
+}
+
+// matchNames returns the cards that a phrase names at least as well as a grade, in their order, and whether it means all
+// of them.
+func matchNames(phrase string, among []world.Card, least command.Fit) (found []world.Card, all bool) {
+	for _, n := range command.Namings(phrase) {
+		if found := bestOf(n.Name, among, least); len(found) > 0 {
+			return pick(found, n)
+		}
+	}
+	return nil, false
+}
+
+// pick returns the cards of a name that a phrase means: the second one, all.
+func pick(found []world.Card, n command.Naming) ([]world.Card, bool) {
+	switch {
+	case n.All && len(found) > 1:
+		return found, true
+	case n.Which > 0 && n.Which <= len(found):
+		return found[n.Which-1 : n.Which], false
+	case n.Which < 0:
+		return found[len(found)-1:], false
+	case areAlike(found):
+		return found[:1], false
+	}
+	return found, false
+}
+
+// bestOf returns the cards whose names a typed name fits best, and at least as well as a grade, in their order.
+func bestOf(typed string, among []world.Card, least command.Fit) (out []world.Card) {
+	best := max(least, command.FitSlip)
+	for _, t := range among {
+		f := rateFit(typed, t)
+		if f < best || slices.ContainsFunc(out, func(o world.Card) bool { return o.ID == t.ID }) {
+			continue
+		}
+		if f > best {
+			best, out = f, nil
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// findWay finds the exit that leads to a place of that name, or whose description has the name.
+func (s *turn) findWay(phrase string, _ []world.Card, r *referent) error {
+	return s.findWayAs(phrase, command.FitForms, r)
+}
+
+func (s *turn) findWayAs(phrase string, least command.Fit, r *referent) error {
+	exits, err := s.exitsHere()
+	if err != nil {
+		return err
+	}
+	places, err := s.waysOut()
+	if err != nil {
+		return err
+	}
+	found, _ := matchNames(phrase, places, least)
+	if len(found) > 1 {
+		r.cards = found
+		return nil
+	}
+	for i, e := range exits {
+		if len(found) == 1 && e.To != nil && *e.To == found[0].ID ||
+			len(found) == 0 && e.Description != "" && command.Mentions(e.Description, phrase) {
+			r.way = &exits[i]
+			return nil
+		}
+	}
+	return nil
+}
+
+// findTextOfPlace finds a text of the place that has a phrase.
+func (s *turn) findTextOfPlace(phrase string, _ []world.Card, r *referent) error {
+	all, err := s.textsOfPlace()
+	if err != nil {
+		return err
+	}
+	*r = findMention(all, phrase, command.SameWords)
+	return nil
+}
+
+// findText finds a text that the player was shown and that has a phrase.
+func (s *turn) findText(phrase string, _ []world.Card, r *referent) error {
+	return s.findInTexts(phrase, command.SameWords, r)
+}
+
+func (s *turn) findInTexts(phrase string, near command.Nearness, r *referent) error {
+	all, err := s.textsShown()
+	if err != nil {
+		return err
+	}
+	*r = findMention(all, phrase, near)
+	return nil
+}
+
+// findMention finds the first of several texts that has a phrase.
+func findMention(all []passage, phrase string, near command.Nearness) (r referent) {
+	for _, n := range command.Namings(phrase) {
+		for _, p := range all {
+			if m, ok := p.prose.Find(n.Name, near); ok {
+				name := n.Name
+				if near != command.SameWords {
+					name = m.Noun
+				}
+				return referent{text: p, mention: m, name: name}
+			}
+		}
+	}
+	return r
+}
+
+// findAkin finds cards, and else texts, by words of like meaning: "boat" for a ferry, "woman" for a fishwife.
+func (s *turn) findAkin(phrase string, among []world.Card, r *referent) error {
+	if s.findAkinCards(phrase, among, r); len(r.cards) > 0 {
+		return nil
+	}
+	return s.findInTexts(phrase, command.Synonyms, r)
+}
+
+// findAkinCards finds cards by words of like meaning.
+func (s *turn) findAkinCards(phrase string, among []world.Card, r *referent) {
+	for _, n := range command.Namings(phrase) {
+		var found []world.Card
+		for _, t := range among {
+			if t.ID == s.player.ID || t.ID == s.place.ID {
+				continue
+			}
+			if slices.ContainsFunc(namesOf(t), func(name string) bool {
+				_, ok := command.ReadProse(name).Find(n.Name, command.Synonyms)
+				return ok
+			}) {
+				found = append(found, t)
+			}
+		}
+		if len(found) > 0 {
+			r.cards, r.all = pick(found, n)
+			return
+		}
+	}
+}
+
+// findMisspelled finds cards, and else texts, by words with a typing error.
+func (s *turn) findMisspelled(phrase string, among []world.Card, r *referent) error {
+	if r.cards, r.all = matchNames(phrase, among, command.FitSlip); len(r.cards) > 0 {
+		return nil
+	}
+	if err := s.findWayAs(phrase, command.FitSlip, r); err != nil || r.isFound() {
+		return err
+	}
+	return s.findInTexts(phrase, command.Misspelled, r)
+}
+
+// findRole finds those whose role, or the first sentence of whose text, says a phrase: the innkeeper, the copy boy.
+func (s *turn) findRole(phrase string, among []world.Card, r *referent) error {
+	return s.findSomebody(phrase, among, r, s.fitsRole)
+}
+
+// findGender finds those whom a noun for people of any trade describes: the old woman.
+func (s *turn) findGender(phrase string, among []world.Card, r *referent) error {
+	return s.findSomebody(phrase, among, r, s.fitsGender)
+}
+
+// findSomebody finds the characters whom the words of a phrase fit.
+func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
+	fits func(words []string, t world.Card) (bool, error)) error {
+	for _, n := range command.Namings(phrase) {
+		words := command.BareWords(n.Name)
+		if len(words) == 0 {
+			continue
+		}
+		var found []world.Card
+		for _, t := range among {
+			if !world.IsAlive(t) || t.IsType(world.TypePlayer) || t.IsType("Creature") {
+				continue
+			}
+			ok, err := fits(words, t)
+			if err != nil {
+				return err
+			}
+			if ok {
+				found = append(found, t)
+			}
+		}
+		if len(found) > 0 {
+			r.cards, r.all = pick(found, n)
+			return nil
+		}
+	}
+	return nil
+}
+
+// fitsRole reports whether words are the role of somebody, or a noun for people and other words from the first sentence
+// of its text.
+func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
+	var f struct {
+		Role string `json:"role"`
+	}
+	world.DecodeFields(t.Fields, &f)
+	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
+	role := command.ReadProse(f.Role)
+	if genderOf(noun) == "" || f.Role != "" {
+		if _, ok := role.Find(strings.Join(words, " "), command.SameWords); ok {
+			return true, nil
+		}
+	}
+	if noun == "" || genderOf(noun) != "" || !meaning.IsMainly(noun, meaning.Noun, "person") {
+		return false, nil
+	}
+	text, err := s.ReadText(s.ctx, t)
+	if err != nil {
+		return false, err
+	}
+	told := strings.Join(namesOf(t), " ") + " " + f.Role
+	for sentence := range meaning.Sentences(text) {
+		told += " " + sentence
+		break
+	}
+	_, ok := command.ReadProse(strings.ReplaceAll(told, ".", " ")).Find(strings.Join(words, " "), command.SameWords)
+	return ok, nil
+}
+
+// fitsGender reports whether a noun for people of any trade, with other words, describes somebody.
+func (s *turn) fitsGender(words []string, t world.Card) (bool, error) {
+	gender := genderOf(meaning.Lemma(words[len(words)-1], meaning.Noun))
+	if gender == "" || len(words) > 2 {
+		return false, nil
+	}
+	text, err := s.ReadText(s.ctx, t)
+	return gender == anyone || gender == spokenGender(text), err
+}
+
+// Genders of nouns for people.
+const (
+	male   = "he"
+	female = "she"
+	anyone = "they"
+)
+
+// genderOf returns the gender that a noun for people of any trade has, or "".
+func genderOf(noun string) string {
+	switch noun {
+	case "man", "fellow", "guy", "gentleman", "boy", "lad", "bloke", "chap":
+		return male
+	case "woman", "lady", "girl", "lass", "gal":
+		return female
+	case "person", "stranger":
+		return anyone
+	}
+	return ""
+}
+
+// spokenGender returns the gender of the pronouns of which a text has the most, or "".
+func spokenGender(text string) string {
+	n := 0
+	for w := range meaning.Words(text) {
+		switch strings.ToLower(w) {
+		case "he", "his", "him":
+			n++
+		case "she", "her", "hers":
+			n--
+		}
+	}
+	switch {
+	case n > 0:
+		return male
+	case n < 0:
+		return female
+	}
+	return ""
+}
+
+// waysOut returns the places that the exits lead to.
+func (s *turn) waysOut() ([]world.Card, error) {
+	exits, err := s.exitsHere()
+	var ids []canon.CardID
+	for _, e := range exits {
+		if e.To != nil {
+			ids = append(ids, *e.To)
+		}
+	}
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return s.CardsByID(s.ctx, ids)
+}
+
+// exitsHere returns the exits of the place, which are read once for a turn.
+func (s *turn) exitsHere() (_ []world.Exit, err error) {
+	if !s.exitsRead {
+		s.exits, err = s.Exits(s.ctx, s.place)
+		s.exitsRead = err == nil
+	}
+	return s.exits, err
+}
+
+// textsShown returns the texts that the player was shown at the place: its own, the moods over it, those of the cards
+// at it, and the latest answers. They are read once for a turn.
+func (s *turn) textsShown() (_ []passage, err error) {
+	if s.texts != nil {
+		return s.texts, nil
+	}
+	all, err := s.textsOfPlace()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Clone(all)
+	near, err := s.listLookTargets()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range near {
+		if t.ID == s.place.ID || t.ID == s.player.ID || t.IsType(world.TypePlayer) {
+			continue
+		}
+		text, err := s.ReadText(s.ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			all = append(all, newPassage(text, t.Label.Meet(s.place.Label), t.ID))
+		}
+	}
+	s.texts = all
+	return all, nil
+}
+
+// textsOfPlace returns the texts of the place, which are read once for a turn.
+func (s *turn) textsOfPlace() (_ []passage, err error) {
+	if s.placeTexts == nil {
+		s.placeTexts, err = passagesAt(s.ctx, s.AsOf, s.place)
+	}
+	return s.placeTexts, err
+}
+
+// passage is a text that a player was shown, with its label.
+type passage struct {
+	text  string
+	prose command.Prose
+	label access.Label
+	of    canon.CardID // the card whose text it is; zero for the text of a place and the moods over it
+}
+
+func newPassage(text string, label access.Label, of canon.CardID) passage {
+	return passage{text, command.ReadProse(text), label, of}
+}
+
+// passagesAt returns the texts at a place: its own, and the moods over it.
+func passagesAt(ctx context.Context, m *world.AsOf, place world.Card) ([]passage, error) {
+	text, err := m.ReadText(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := m.LayersAt(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	all := []passage{newPassage(text, place.Label, canon.CardID{})}
+	for _, kind := range []string{world.LayerDynamic, world.LayerAmbient} {
+		if text := markup.Clean(layers[kind].Text); text != "" {
+			all = append(all, newPassage(text, place.Label.Meet(layers[kind].Label), canon.CardID{}))
+		}
+	}
+	return all, nil
+}
