@@ -113,7 +113,7 @@ var askFillers = regexp.MustCompile(` (?:please|exactly|actually|really|the hell
 
 // askOpens are the words that a plain question begins with.
 var askOpens = regexp.MustCompile(`^(?:who|whom|whose|what|where|when|why|how|which|is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|shall|should|` +
-	`will|would|must|any|anyone|anybody|anything|any one|at what|from which|in which|to where|and|now what|then what|someone|somebody)\b`)
+	`will|would|must|any|anyone|anybody|anything|any one|any body|at what|from which|in which|to where|and|now what|then what|someone|somebody)\b`)
 
 // contractions are the short forms of words in questions.
 var contractions = map[string]string{"who's": "who is", "whos": "who is", "what's": "what is", "whats": "what is",
@@ -215,7 +215,7 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 	case first == "when" || first == "while":
 		return marked || slices.Contains([]string{"is", "are", "does", "do", "did", "will", "was", "can", "should"}, second)
 	case slices.Contains([]string{"who", "whom", "whose", "what", "where", "why", "how", "which", "now", "then", "at", "from", "in", "to"}, first):
-		return len(words) > 1 || first == "who" || first == "where" || first == "why" && marked
+		return len(words) > 1 || first == "who" || first == "where" || marked
 	case slices.Contains([]string{"any", "anyone", "anybody", "anything", "someone", "somebody", "and"}, first):
 		return marked
 	case first == "may" || first == "could" || first == "might" || first == "shall":

@@ -64,6 +64,10 @@ func Unquote(words string) string {
 	return strings.TrimSpace(words)
 }
 
+// toYou begins questions to somebody that are no requests.
+var toYou = regexp.MustCompile(`(?i)^(?:and |but |so |well |then )*(?:(?:are|were|do|did|have|had|aren't|don't|didn't|haven't) (?:you|u)|(?:who|what|where|why|how|when|which)(?:'s| \w+)*? (?:are|were|do|did|have|had|would|will|can|could) (?:you|u)|` +
+	`(?:who|what|where|why|how|when)(?:'s| is| are) your)\b`)
+
 // AddressesYou reports whether words speak to somebody: they have "you" and are no request to the game that the grammar
 // reads as an act.
 func AddressesYou(text string) bool {
@@ -74,6 +78,9 @@ func AddressesYou(text string) bool {
 	}
 	if !you || len(words) == 0 {
 		return false
+	}
+	if toYou.MatchString(strings.TrimSpace(text)) {
+		return true
 	}
 	p := Parse(text)
 	return p.NeedsClarification || len(p.Intents) == 1 && p.Intents[0].Verb == Talk && p.Intents[0].DirectObject == ""

@@ -126,15 +126,8 @@ func (a *answerer) tellMe() (string, error) {
 const pastActs = 3
 
 func (a *answerer) tellPast() (string, error) {
-	if back := a.presence.Heading.Opposite(); a.q.Words[0] != "what" && back != "" {
-		exits, err := a.Exits(a.ctx, a.place)
-		if way, ok := world.ExitToward(exits, back); ok && err == nil && way.To != nil {
-			from, _, err := a.CardByID(a.ctx, *way.To)
-			return "You came from " + from.Title() + ", " + back.Phrase() + ".", err
-		}
-		return "You came from somewhere " + back.Phrase() + ".", err
-	} else if a.q.Words[0] != "what" {
-		return "Your way begins here, as far as you know.", nil
+	if a.q.Words[0] != "what" {
+		return a.tellWayBack()
 	}
 	events, _, err := a.Events(a.ctx, canon.EventQuery{Actor: a.player.ID.String(), Page: canon.Page{Limit: pastActs, Uncounted: true},
 		Types: []string{string(world.PlayerMove), string(world.PlayerAct), string(world.PlayerTrade)}})

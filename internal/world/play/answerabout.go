@@ -167,21 +167,46 @@ func (a *answerer) answerFreely() (string, error) {
 	case full:
 		return sentence, nil
 	}
+	who, named, err := a.findNamedIn(words, sentence)
+	if err != nil {
+		return "", err
+	}
 	told := "Nothing here tells you " + a.indirect() + "."
-	if sentence != "" {
+	if sentence != "" && !named {
 		told = sentence + " Nothing here tells you more of that."
 	}
-	who, err := a.findExpert()
+	if who == "" {
+		who, err = a.findExpert()
+	}
 	if err == nil && who != "" {
 		told += " You could ask " + who + "."
 	}
 	return told, err
 }
 
+// findNamedIn reports whether a sentence has no more of the words of the question than a name of somebody or something
+// around, and returns the name of somebody who could be asked about itself.
+func (a *answerer) findNamedIn(words []string, sentence string) (who string, named bool, err error) {
+	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	hits := slicesx.Filter(words, func(w string) bool { return slices.Contains(have, w) })
+	all, err := a.listAround()
+	for _, t := range all {
+		stems := slicesx.Map(command.BareWords(t.Title()), stemOf)
+		if len(hits) == 0 || slices.ContainsFunc(hits, func(w string) bool { return !slices.Contains(stems, w) }) {
+			continue
+		}
+		named = true
+		if world.IsAlive(t) && !world.IsDead(t) && !t.IsType("Creature") && !t.IsType(world.TypePlayer) {
+			who = t.Title()
+		}
+	}
+	return who, named, err
+}
+
 // indirectForms are questions of a kind as parts of a sentence; %s is the thing that they are about.
 var indirectForms = map[command.Asked]string{command.AskedLocate: "where %s is", command.AskedUse: "what %s is for",
 	command.AskedWho: "who or what %s is", command.AskedName: "the name of %s", command.AskedState: "what %s does",
-	command.AskedSays: "what %s says", command.AskedInside: "what there is about %s", command.AskedWay: "the way to %s",
+	command.AskedSays: "what %s says", command.AskedInside: "anything more of %s", command.AskedWay: "the way to %s",
 	command.AskedLeads: "where %s leads", command.AskedCount: "how many %s there are", command.AskedQuest: "anything of %s"}
 
 // auxiliaries are the verbs that stand before the subject of a question.
@@ -190,7 +215,12 @@ var auxiliaries = strings.Fields("is are was were am do does did has have had ca
 // indirect returns the question as a part of a sentence: why it is asleep.
 func (a *answerer) indirect() string {
 	if form := indirectForms[a.q.Kind]; form != "" && a.q.Subject != "" {
-		return strings.Replace(form, "%s", a.q.Subject, 1)
+		name := a.q.Subject
+		if first := name[:1]; first == strings.ToLower(first) && !slices.Contains(determiners, strings.Fields(name)[0]) &&
+			!slices.Contains(pronouns, name) {
+			name = "the " + name
+		}
+		return strings.Replace(form, "%s", name, 1)
 	}
 	words := slicesx.Map(a.q.Words, func(w string) string { return cmp.Or(otherPerson[w], w) })
 	inverted := len(words) > 2 && slices.Contains(auxiliaries, words[1])

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -25,6 +26,8 @@ func (a *answerer) answerWay() (string, error) {
 		}
 	}
 	switch {
+	case name == "back":
+		return a.tellWayBack()
 	case a.q.Direction != "":
 		return a.tellDirection(exits)
 	case name == "" || a.q.Kind == command.AskedExits:
@@ -135,6 +138,8 @@ func (a *answerer) locateHere(name string) (string, error) {
 		switch {
 		case t.ID == a.player.ID || t.ID == a.place.ID:
 			return "You are in " + a.place.Title() + ".", nil
+		case t.IsType(world.TypeLocation):
+			return a.locateElsewhere(t.Title())
 		case slices.ContainsFunc(own, func(o world.Card) bool { return o.ID == t.ID }):
 			return "You have " + t.Title() + ".", nil
 		}
@@ -160,9 +165,6 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name == "back" {
-		name = ""
-	}
 	best, at := command.FitNone, -1
 	for n, w := range ways {
 		if fit := rateFit(name, world.Card{Name: w.Name}); fit > best {
@@ -182,20 +184,56 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 	if ok && world.IsAlive(t) && !t.IsType(world.TypePlayer) {
 		return a.locatePerson(t, ways)
 	}
+	if text, err := a.locateNear(name, ways); err != nil || text != "" {
+		return text, err
+	}
+	return a.findPassage(name)
+}
+
+// locateNear tells in which of the nearest places somebody or something is that stays where it is, or which of them is
+// such a place by its first sentence: an inn; "" if none is.
+func (a *answerer) locateNear(name string, ways []world.Way) (string, error) {
 	for _, w := range ways[:min(len(ways), maxNear)] {
+		if len(w.Path) > 1 {
+			break
+		}
 		here, err := a.CardsHere(a.ctx, w.To)
 		if err != nil {
 			return "", err
 		}
-		here = slicesx.Filter(here, func(t world.Card) bool { return world.IsAlive(t) && !t.IsType(world.TypePlayer) })
-		if found := findMatches(name, here); len(found) == 1 && len(w.Path) == 1 {
+		here = slicesx.Filter(here, func(t world.Card) bool { return !t.IsType(world.TypePlayer) && !isPortable(t) })
+		if found, _ := matchNames(name, here, command.FitForms); len(found) == 1 {
 			return found[0].Title() + " is not here. You might look in " + w.Name + ": " + tellPath(w.Path) + ".", nil
 		}
-	}
-	if sentence, err := a.findPassage(name); err != nil || sentence != "" {
-		return sentence, err
+		t, ok, err := a.CardByID(a.ctx, w.To)
+		if err != nil || !ok {
+			return "", err
+		}
+		text, err := a.ReadText(a.ctx, t)
+		if err != nil {
+			return "", err
+		}
+		for first := range meaning.Sentences(text) {
+			if command.Mentions(first, name) {
+				return "To reach " + w.Name + ", " + tellPath(w.Path) + ".", nil
+			}
+			break
+		}
 	}
 	return "", nil
+}
+
+// tellWayBack tells the way by which the player came.
+func (a *answerer) tellWayBack() (string, error) {
+	back := a.presence.Heading.Opposite()
+	if back == "" {
+		return "Your way begins here, as far as you know.", nil
+	}
+	exits, err := a.listExits()
+	if way, ok := world.ExitToward(exits, back); ok && way.ToName != "" && err == nil {
+		return "You came from " + way.ToName + ". To go back, go " + back.Going() + ".", nil
+	}
+	return "To go back, go " + back.Going() + ".", err
 }
 
 // locatePerson tells where somebody is who is not here.

@@ -45,7 +45,7 @@ func TestPlainQuestions(t *testing.T) {
 		got.Is("results.0.outcome", "done", "narration", row[1])
 	}
 	p.Does("go north")
-	p.Does("where did I come from?").Is("narration", "You came from Quay, to the south.")
+	p.Does("where did I come from?").Is("narration", "You came from Quay. To go back, go south.")
 	p.Does("who's here").Is("narration", "Here: Oda Tarn.")
 	p.Does("what lies here?").Is("results.0.outcome", "done")
 	p.Does("what did Oda say?").Is("narration", "Oda Tarn has told you nothing yet.")

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -116,6 +117,9 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 		name := strings.TrimRight(strings.Join(list[:n], " "), ",:;.!?")
 		if !slices.ContainsFunc(strings.Fields(name), isContentWord) || isEndedBefore(list[:n]) {
 			continue
+		}
+		if n < len(list) && meaning.Lemma(bareWord(list[n-1]), meaning.Adjective) != "" && isContentWord(list[n]) {
+			continue // the old man is not Old Cod
 		}
 		found, err := s.findCalled(name, people)
 		if err != nil {

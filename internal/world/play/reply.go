@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,6 +37,10 @@ var (
 	asksWork = regexp.MustCompile(`(?i)\b(?:work|jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs help|can help|my help)\b`)
 )
 
+// noWork are the lines of those who are asked for work and have none.
+var noWork = []string{"I have no work for you.", "Nothing that needs doing, thank you.", "Not here. Ask about.", "If I hear of any, you will.",
+	"I manage by myself, so far."}
+
 // replyTo returns the line with which somebody answers courtesies, questions about itself and about work, and plain
 // questions that the player could answer by looking. "" is no line.
 func (s *turn) replyTo(b bond, said string) (string, error) {
@@ -49,9 +54,8 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 		return introduce(b.other), nil
 	}
 	if asksWork.MatchString(said) {
-		if line, err := s.offerWork(b.other); err != nil || line != "" {
-			return line, err
-		}
+		line, err := s.offerWork(b.other)
+		return cmp.Or(line, noWork[(s.action.Line+b.Met)%len(noWork)]), err
 	}
 	q, ok := command.ReadQuestion(said)
 	if topic, about := strings.CutPrefix(strings.ToLower(said), "about "); about && !ok {

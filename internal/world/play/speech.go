@@ -23,7 +23,7 @@ var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|
 
 // courtesyPattern are words that need a partner to be said to.
 var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|cheers|hello|hi|hey|hello there|good (?:morning|day|evening|night|afternoon)|goodbye|good bye|bye|farewell|see you(?: later)?|` +
-	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank you|of course|certainly|nice to meet you|well met|never mind|nevermind|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|then|all))?)[.!?]*$`)
+	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank you|of course|certainly|nice to meet you|well met|never mind|nevermind|help|help me|help me please|please help|please help me|huh|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|then|all))?)[.!?]*$`)
 
 // speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a wish to have
 // something of a seller, or a courtesy. ok is false if the grammar is to read the command.
