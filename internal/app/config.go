@@ -26,7 +26,7 @@ type Config struct {
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database that replaces the store in data, and that several processes can share: postgres://user@host:5432/name. If it is on several servers, a primary and its standbys, name them all: postgres://user@db1:5432,db2:5432,db3:5432/name?target_session_attrs=read-write. Put its password into LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not on a command line."`
 	Direct      string    `yaml:"database_direct" doc:"Address of the PostgreSQL servers themselves, if database is an address of PgBouncer. Writes, notifications and migrations use it."`
-	Standbys    bool      `yaml:"database_standbys" doc:"Build search indexes from a standby, if database names several servers. The standby must have replayed all that was written before; otherwise the primary is read."`
+	Standbys    bool      `yaml:"database_standbys" doc:"Make exports and build search indexes from a standby, if database names several servers. The standby must have replayed all that was written before; otherwise the primary is read."`
 	Databases   []string  `yaml:"databases" doc:"Further PostgreSQL databases that hold worlds, each as name=postgres://user@host:5432/name. database is then the home database, which holds everything else. All processes need the same names. See operations.md."`
 	Worlds      []string  `yaml:"worlds" doc:"Databases of new worlds by their short names, each as pattern=name, such as campaign-*=east. The first match decides; without one, a world is created in the home database, whose name is home."`
 	Pool        Pool      `yaml:"pool"`

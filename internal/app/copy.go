@@ -183,52 +183,14 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 }
 
 // readCommits reads up to copyBatch commits of a stream, beginning at from, and the bodies that
-// they name.
+// they name. Erased bodies are left out.
 func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID,
 	from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
-	bodies = map[canon.Hash][]byte{}
-	w, isWorld := canon.StreamWorld(s)
 	err = k.src.Read(ctx, func(r canon.Reader) error {
-		for commit, err := range r.Commits(ctx, s, from) {
-			if err != nil {
-				return err
-			}
-			list = append(list, commit)
-			if isWorld {
-				if err := k.readBodies(ctx, r, w, commit, bodies); err != nil {
-					return err
-				}
-			}
-			if len(list) == copyBatch {
-				return nil
-			}
-		}
-		return nil
+		list, bodies, err = canon.ReadCommits(ctx, r, s, from, copyBatch)
+		return err
 	})
 	return list, bodies, err
-}
-
-// readBodies adds the bodies that a commit names to bodies. Erased bodies are left out.
-func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit,
-	bodies map[canon.Hash][]byte) error {
-	rec, err := commit.Record()
-	if err != nil {
-		return err
-	}
-	for _, ch := range rec.Changes {
-		h, named := ch.Content()
-		if !named || bodies[h] != nil {
-			continue
-		}
-		b, ok, err := r.Body(ctx, w, h)
-		if err != nil {
-			return err
-		}
-		if ok {
-			bodies[h] = b
-		}
-	}
-	return nil
 }
 
 func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit,

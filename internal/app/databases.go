@@ -79,6 +79,16 @@ func homeOf(s store) store {
 	return s
 }
 
+// eachDatabase calls f with every open database of an instance; with none if it is a data folder.
+func eachDatabase(s store, f func(*postgres.Store)) {
+	switch s := s.(type) {
+	case shared:
+		f(s.Store)
+	case placedStore:
+		_, _ = s.each(func(s *postgres.Store) ([]string, error) { f(s); return nil, nil }) // never fails
+	}
+}
+
 // openPlaced opens the databases beside the home database.
 func openPlaced(ctx context.Context, c Config, home *postgres.Store, logger *slog.Logger) (store, error) {
 	cfg := placed.Config{Home: home, Log: logger}
@@ -160,7 +170,7 @@ func (p placedStore) Check(ctx context.Context, rest func(time.Duration)) ([]str
 }
 
 func (p placedStore) MarkDamaged(found string) {
-	_, _ = p.each(func(s *postgres.Store) ([]string, error) { s.MarkDamaged(found); return nil, nil }) // never fails
+	eachDatabase(p, func(s *postgres.Store) { s.MarkDamaged(found) })
 }
 
 func (p placedStore) Size(ctx context.Context) (text string, err error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/console"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
@@ -59,8 +60,7 @@ func ExportNames() []string { return exchange.SortedKeys(exporters) }
 // Export writes the part of a world that is visible to a role, in the named format.
 func (a *App) Export(ctx context.Context, format, world, path string, role access.Role,
 	progress func(done, total int)) (s exchange.Summary, err error) {
-	write := exporters[format]
-	if write == nil {
+	if exporters[format] == nil {
 		return s, fault.New(fault.Invalid, "export: there is no format %q; the formats are %s", format,
 			strings.Join(ExportNames(), ", "))
 	}
@@ -69,10 +69,25 @@ func (a *App) Export(ctx context.Context, format, world, path string, role acces
 		return s, err
 	}
 	err = a.runAsOperator(ctx, id, "export_"+format, access.Read, func(g access.Grant) error {
-		s, err = write(ctx, a, g.As(role.Level()), path, progress)
+		s, err = a.exportFiles(ctx, g.As(role.Level()), format, path, progress)
 		return err
 	})
 	return s, err
+}
+
+// exportFiles writes the cards that a grant sees, in a format of exporters. It reads a standby if the
+// settings say so; if that fails on the way, it begins again at the primary. The pages of a site are made by
+// operations, whose kept answers must be those of the primary.
+func (a *App) exportFiles(ctx context.Context, g access.Grant, format, path string,
+	progress func(done, total int)) (exchange.Summary, error) {
+	write := exporters[format]
+	if a.Config.Standbys && format != "site" {
+		s, err := write(canon.LongRead(ctx), a, g, path, progress)
+		if fault.KindOf(err) != fault.Unavailable || ctx.Err() != nil {
+			return s, err
+		}
+	}
+	return write(ctx, a, g, path, progress)
 }
 
 // exportSite writes the reading pages, as the grant's view sees them, as static files.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
@@ -91,7 +93,9 @@ func (o ImportOptions) checkFor(f exchange.Format) error {
 // importInto imports an open source into a world.
 func (a *App) importInto(ctx context.Context, w access.WorldID, f exchange.Format, path string, src *unpack.Source,
 	o ImportOptions) (s exchange.Summary, err error) {
-	err = a.runAsOperator(ctx, w, "import_"+f.Name, access.Write, func(g access.Grant) error {
+	r := access.Request{Operation: "import_" + f.Name, Effect: access.Write, Operator: true, World: w,
+		IdempotencyKey: uuid.Must(uuid.NewV7()).String()} // with which commits are repeated after an outage
+	err = a.WithGrant(ctx, Operator(), r, func(g access.Grant) error {
 		if o.DryRun {
 			g = g.DryRun()
 		}

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/postgres"
 	"loregate/internal/telemetry"
 )
 
@@ -114,5 +115,21 @@ func (a *App) measureQueues() error {
 		return n
 	}
 	return errors.Join(a.metrics.AccessBuffer(a.log.Depth), a.metrics.Queue("jobs", a.jobs.Waiting),
-		a.metrics.Queue("events", events))
+		a.metrics.Queue("events", events), a.measureLongReads())
+}
+
+// measureLongReads exports where long reads were made, if they may be made at a standby.
+func (a *App) measureLongReads() error {
+	if !a.Config.Standbys {
+		return nil
+	}
+	sum := func(value func(postgres.LongReads) float64) func() float64 {
+		return func() (all float64) {
+			eachDatabase(a.store, func(s *postgres.Store) { all += value(s.LongReads()) })
+			return all
+		}
+	}
+	return a.metrics.LongReads(sum(func(n postgres.LongReads) float64 { return float64(n.AtStandby) }),
+		sum(func(n postgres.LongReads) float64 { return float64(n.AtPrimary) }),
+		sum(func(n postgres.LongReads) float64 { return n.Waited.Seconds() }))
 }

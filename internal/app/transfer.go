@@ -58,6 +58,6 @@ func (a *App) ImportFile(ctx context.Context, g access.Grant, path string, c tra
 
 // ExportFiles writes the part of the world that a role sees to a new file or folder.
 func (a *App) ExportFiles(ctx context.Context, g access.Grant, format string, role access.Role, path string) error {
-	_, err := exporters[format](ctx, a, g.As(role.Level()), path, nil)
+	_, err := a.exportFiles(ctx, g.As(role.Level()), format, path, nil)
 	return err
 }

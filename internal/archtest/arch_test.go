@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"archive":           {"surface", "canon", "op", "job", "markup", "access", "fault", "outbound"},
 	"front":             {"canon", "op", "markup", "meaning", "ruleset", "stem", "access", "fault"},
 	"campaign":          {"surface", "canon", "op", "markup", "access", "fault"},
-	"exchange":          {"canon", "disk", "markup", "access", "fault"},
+	"exchange":          {"canon", "disk", "markup", "access", "fault", "wait"},
 	"exchange/markdown": {"exchange"},
 	"exchange/secrecy":  {"exchange", "exchange/markdown", "markup", "access"},
 	"exchange/native":   {"exchange", "exchange/markdown", "exchange/secrecy", "canon", "markup", "access", "fault"},

@@ -246,7 +246,7 @@ func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 		return err
 	}
 	if ok && !c.Trashed() && c.Rev == im.Rev {
-		if err := p.indexContent(ctx, c, c.TextKind(), ""); err != nil {
+		if err := p.indexErased(ctx, c); err != nil {
 			return err
 		}
 	}

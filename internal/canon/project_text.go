@@ -21,6 +21,9 @@ func (p *projector) indexCard(ctx context.Context, c Card) error {
 			if b, err = p.loadBody(ctx, c); err != nil {
 				return err
 			}
+			if b == nil {
+				return p.indexErased(ctx, c)
+			}
 		}
 		content = string(b)
 	}
@@ -52,8 +55,19 @@ func (p *projector) indexContent(ctx context.Context, c Card, kind TextKind, con
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
 		return err
 	}
-	names := strings.Join(append([]string{c.Name}, c.Aliases()...), "\n")
-	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(kind, content), Derived: kind != TextFile})
+	return p.tx.Index(ctx, c, &SearchDoc{Name: searchName(c), Text: PlainText(kind, content), Derived: kind != TextFile})
+}
+
+// searchName returns a card's name and aliases, one a line.
+func searchName(c Card) string { return strings.Join(append([]string{c.Name}, c.Aliases()...), "\n") }
+
+// indexErased writes that a card whose content was erased has no references and only its name as search text.
+// That text is not derived: the bytes may still be stored, for another card or until the end of the commit.
+func (p *projector) indexErased(ctx context.Context, c Card) error {
+	if err := p.tx.PutRefs(ctx, p.world, c.ID, nil); err != nil {
+		return err
+	}
+	return p.tx.Index(ctx, c, &SearchDoc{Name: searchName(c)})
 }
 
 // unindexCard removes a card's references and search text.

@@ -59,7 +59,14 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 		if err != nil {
 			return err
 		}
-		d := WorldStreamData{World: world, Contents: storedContents(ctx, r, w, named),
+		contents := 0
+		for _, err := range readContents(ctx, r, w, named) {
+			if err != nil {
+				return err
+			}
+			contents++
+		}
+		d := WorldStreamData{World: world, Contents: bodiesOf(readContents(ctx, r, w, named)),
 			Commits: func(yield func([]byte, error) bool) {
 				for commit, err := range r.Commits(ctx, WorldStream(w), 1) {
 					if !yield(commit.Body, err) {
@@ -67,7 +74,7 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 					}
 				}
 			},
-			Manifest: StreamManifest{Commits: int(head.Seq), Head: head.Hash, Contents: len(named), Tables: map[Table]Hash{}}}
+			Manifest: StreamManifest{Commits: int(head.Seq), Head: head.Hash, Contents: contents, Tables: map[Table]Hash{}}}
 		for _, t := range streamTables {
 			sum, err := Digest(ctx, r, w, t)
 			if err != nil {
@@ -79,48 +86,95 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 	})
 }
 
-// namedContents returns the hashes of the contents that a world's stream names and that are not erased,
-// sorted.
-func namedContents(ctx context.Context, r Reader, w access.WorldID) (list []Hash, err error) {
-	named := map[Hash]bool{}
+// contentList lists the contents that commits name, each once.
+type contentList struct {
+	list []namedContent
+	seen map[Hash]bool
+}
+
+// namedContent is a content that a commit names, with its size in bytes.
+type namedContent struct {
+	hash Hash
+	size int
+}
+
+// add adds the contents that a commit names and returns the number of their bytes.
+func (l *contentList) add(commit StoredCommit) (size int, err error) {
+	rec, err := commit.Record()
+	if err != nil {
+		return 0, err
+	}
+	for _, ch := range rec.Changes {
+		h, ok := ch.Content()
+		if !ok || l.seen[h] {
+			continue
+		}
+		c := namedContent{hash: h}
+		if ch.Card != nil {
+			c.size = ch.Card.Size
+		} else {
+			c.size = ch.Text.Size
+		}
+		if l.seen == nil {
+			l.seen = map[Hash]bool{}
+		}
+		l.seen[h], l.list, size = true, append(l.list, c), size+c.size
+	}
+	return size, nil
+}
+
+// namedContents returns the contents that a world's stream names, by hash. Some may be erased.
+func namedContents(ctx context.Context, r Reader, w access.WorldID) ([]namedContent, error) {
+	var named contentList
 	for commit, err := range r.Commits(ctx, WorldStream(w), 1) {
+		if err == nil {
+			_, err = named.add(commit)
+		}
 		if err != nil {
 			return nil, err
 		}
-		rec, err := commit.Record()
-		if err != nil {
-			return nil, err
-		}
-		for _, ch := range rec.Changes {
-			h, ok := ch.Content()
-			if !ok || named[h] {
-				continue
-			}
-			named[h] = true
-			_, stored, err := r.Body(ctx, w, h)
-			if err != nil {
-				return nil, err
-			}
-			if stored {
-				list = append(list, h)
+	}
+	slices.SortFunc(named.list, namedContent.compare)
+	return named.list, nil
+}
+
+func (c namedContent) compare(d namedContent) int { return slices.Compare(c.hash[:], d.hash[:]) }
+
+// content is a content of a world.
+type content struct {
+	hash Hash
+	body []byte
+}
+
+func bodiesOf(list iter.Seq2[content, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for c, err := range list {
+			if !yield(c.body, err) {
+				return
 			}
 		}
 	}
-	slices.SortFunc(list, compareHashes)
-	return list, nil
 }
 
-func compareHashes(a, b Hash) int { return slices.Compare(a[:], b[:]) }
-
-// storedContents yields the contents of the hashes.
-func storedContents(ctx context.Context, r Reader, w access.WorldID, list []Hash) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, h := range list {
-			b, ok, err := r.Body(ctx, w, h)
-			if err == nil && !ok {
-				err = fmt.Errorf("canon: the content %s is gone", h)
+// readContents yields those of some contents that the store has. It prefetches them in parts, except
+// large ones.
+func readContents(ctx context.Context, r Reader, w access.WorldID, list []namedContent) iter.Seq2[content, error] {
+	return func(yield func(content, error) bool) {
+		for i, end := 0, 0; i < len(list); i++ {
+			if i == end {
+				n, size := Needs{World: w}, 0
+				for ; end < len(list) && size < partBytes; end++ {
+					if c := list[end]; c.size <= prefetchSize {
+						n.Bodies, size = append(n.Bodies, c.hash), size+c.size+len(c.hash)
+					}
+				}
+				if err := Prefetch(ctx, r, n); err != nil {
+					yield(content{}, err)
+					return
+				}
 			}
-			if !yield(b, err) {
+			b, ok, err := r.Body(ctx, w, list[i].hash)
+			if (ok || err != nil) && !yield(content{list[i].hash, b}, err) {
 				return
 			}
 		}
@@ -164,13 +218,13 @@ func (c *Canon) ExportView(ctx context.Context, g access.Grant, f func(WorldStre
 		if err != nil {
 			return err
 		}
-		d.Contents, d.Manifest.Contents = storedContents(ctx, r, world.ID, named), len(named)
+		d.Contents, d.Manifest.Contents = bodiesOf(readContents(ctx, r, world.ID, named)), len(named)
 		return f(d)
 	})
 }
 
-// dropErased removes erased contents from the collected cards. It returns the hashes of the others, sorted.
-func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []Hash, err error) {
+// dropErased removes erased contents from the collected cards. It returns the others by hash.
+func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []namedContent, err error) {
 	stored := map[Hash]bool{}
 	for _, ch := range f.changes {
 		if ch.Card == nil || ch.Card.Content == (Hash{}) {
@@ -182,14 +236,14 @@ func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []
 				return nil, err
 			}
 			if stored[ch.Card.Content] = ok; ok {
-				list = append(list, ch.Card.Content)
+				list = append(list, namedContent{ch.Card.Content, ch.Card.Size})
 			}
 		}
 		if !ok {
 			ch.Card.Content, ch.Card.Size, ch.Card.Length = Hash{}, 0, 0
 		}
 	}
-	slices.SortFunc(list, compareHashes)
+	slices.SortFunc(list, namedContent.compare)
 	return list, nil
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Version names the rules by which claims are read and judged.
-const Version = "claims-10"
+const Version = "claims-11"
 
 // Predicate is what a claim says of its subject.
 type Predicate string
@@ -50,6 +50,7 @@ type Claim struct {
 	Number    int
 	Bound     int // 1 if Subject has more than Number, -1 if less
 	Denied    bool
+	Asked     bool // Number is of goods that the text asks for or offers, and does not state
 	Past      bool
 	Text      string // the sentence
 }

@@ -24,14 +24,14 @@ func TestDoubtful(t *testing.T) {
 	}
 }
 
-func TestMostCommon(t *testing.T) {
-	var lines [][]string
+func TestCountCommon(t *testing.T) {
+	var lines []toldLine
 	for _, line := range []string{"Great Hall: Six pillars carry the roof.", "The Groom has bridle."} {
-		lines = append(lines, contentOf(tokensOf(line)))
+		lines = append(lines, toldLine{words: contentOf(tokensOf(line))})
 	}
 	for said, want := range map[string]int{"The groom sold the bridle.": 2, "The hall stinks.": 1, "It is of the six.": 1,
 		"Clouds gather.": 0} {
-		if got := mostCommon(contentOf(tokensOf(said)), lines); got != want {
+		if got := slices.Max(countCommon(contentOf(tokensOf(said)), lines)); got != want {
 			t.Errorf("%q has %d words in common with a line, want %d", said, got, want)
 		}
 	}

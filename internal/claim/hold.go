@@ -146,6 +146,7 @@ func readGives(c *clause, w *World) (list []Claim) {
 	for _, v := range c.verbs() {
 		who, known := c.subjectOf(w, v, Person)
 		thing, ok := c.objectOf(w, v, Thing)
+		ok = ok && c.isGivenDirectly(v, thing)
 		switch {
 		case v.lemma == "bring" && known && ok && who.entity == w.Speaker && hasWord(c.tokens[v.at:], wordSet("you")),
 			w.Speaker != None && ok && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep") && (v.modal == "can" ||
@@ -158,12 +159,24 @@ func readGives(c *clause, w *World) (list []Claim) {
 		case known && ok && giving[v.lemma] && !c.order && !v.passive && v.modal != "can" && v.modal != "must" &&
 			v.modal != "should":
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
-		case ok && c.order && (accepting[v.lemma] || v.lemma == "keep" && thing.to == len(c.tokens)) &&
+		case ok && c.order && !hasWord(c.tokens[:v.at], denying) && (accepting[v.lemma] || v.lemma == "keep" && thing.to == len(c.tokens)) &&
 			w.Speaker != None:
-			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity, Denied: v.denied})
+			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
 		}
 	}
 	return list
+}
+
+// isGivenDirectly reports whether a thing itself is handed over by a verb, and not another thing that stands to it in the
+// relation of a preposition: "keep your hands off the bell", "I offer you a penny for the bell".
+func (c *clause) isGivenDirectly(v verb, thing mention) bool {
+	from := thing.from
+	if c.wordBefore(from) == "'s" {
+		from -= 2
+	}
+	before, between := c.wordBefore(from), c.tokens[v.at:thing.from]
+	return before != "off" && !prepositions[before] || hasRun(between, "one of") ||
+		before == "over" && c.tokens[v.at+1].word == "over"
 }
 
 // accepting are verbs by which somebody is asked to take a thing.

@@ -146,7 +146,8 @@ func readNumber(s *statement, w *World) (list []Claim) {
 			continue
 		}
 		claim := Claim{Predicate: Counts, Subject: None, Object: None, Word: c.noun, Number: c.n,
-			Denied: c.at > 0 && s.tokens[c.at-1].word == "not", Bound: boundAt(s.tokens, c.at)}
+			Denied: c.at > 0 && s.tokens[c.at-1].word == "not", Bound: boundAt(s.tokens, c.at),
+			Asked: s.asksFor(c)}
 		if claim.Bound != 0 && hasWord(s.tokens[max(0, c.at-3):c.at], wordSet("no not")) { // "no fewer than four"
 			claim.Denied = true
 		}
@@ -157,6 +158,47 @@ func readNumber(s *statement, w *World) (list []Claim) {
 	}
 	return append(list, readTotals(s, w)...)
 }
+
+// asksFor reports whether a number of goods is asked for or offered: by an order, "bring me two coins", by a wish of the
+// speaker, or as a price, "two coins, or a better question".
+func (s *statement) asksFor(n count) bool {
+	if !isGoods(n.noun) || n.at > 0 && (determiners[s.tokens[n.at-1].word] || s.tokens[n.at-1].word == "all") {
+		return false
+	}
+	from := lastMark(s.tokens[:n.at])
+	if n.at == 0 {
+		return isPrice(s.tokens[n.end:])
+	}
+	c := clause{tokens: s.tokens[from:n.end]}
+	return n.at > from && (isOrder(c) || slices.ContainsFunc(c.verbs(), func(v verb) bool {
+		return v.first > 0 && (c.tokens[v.first-1].word == "i" && meaning.IsA(v.lemma, meaning.Verb, "desire") ||
+			c.tokens[v.first-1].word == "that" && v.lemma == "be" && isMoney(n.noun))
+	}))
+}
+
+// isPrice reports whether the words behind a number of goods leave it a price: they tell neither where the goods are nor
+// more about them, and say only what the speaker and the listener do.
+func isPrice(rest []token) bool {
+	c := clause{tokens: rest}
+	return !hasWord(rest, placing) && !hasWord(rest, describing) && !slices.ContainsFunc(c.verbs(), func(v verb) bool {
+		before := rest[max(0, v.first-2):v.first]
+		noun := v.tense == base && (hasWord(before, articles) || hasWord(before, wordSet("to"))) // "a better question"
+		return !noun && (v.first == 0 || !dealers[rest[v.first-1].word])
+	})
+}
+
+var (
+	dealers    = wordSet("i you we")
+	describing = wordSet("they them all each both which that who whose every")
+)
+
+// isGoods reports whether a noun stands for things that change hands.
+func isGoods(noun string) bool {
+	return isMoney(noun) || (isThing(noun) || isAny(noun, "food", "animal", "vegetable", "plant part")) && !isAny(noun,
+		"structure", "room", "person")
+}
+
+func isMoney(noun string) bool { return isAny(noun, "money", "currency") }
 
 // isSum reports whether a sentence tells a number by a sum: "twenty and another twenty", "one fewer than a score".
 func isSum(list []token) bool {
@@ -334,7 +376,7 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 		return False, source
 	case c.isKnownNear(w):
 		return True, ""
-	case notCounted(c.Word) || c.Number < 2 || w.Speaker == None && isAny(c.Word, "animal"):
+	case c.Asked || notCounted(c.Word) || c.Number < 2 || w.Speaker == None && isAny(c.Word, "animal"):
 		return True, ""
 	}
 	return Unsure, ""

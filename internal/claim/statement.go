@@ -501,7 +501,7 @@ func isOrder(c clause) bool {
 var (
 	orderLeads = wordSet("here please and then so just now do not never always come")
 	orders     = wordSet("take keep have go ask look find bring tell mind hand give follow watch wait open close " +
-		"try hold see walk leave climb")
+		"try hold see walk leave climb buy get pay lend sell")
 	notVerbs = wordSet("is are was were has had does did will shall can must")
 )
 

@@ -260,8 +260,10 @@ func isWeather(word string) bool {
 }
 
 // MayTellWeather reports whether a text has a word of the weather.
-func MayTellWeather(text string) bool {
-	return slices.ContainsFunc(tokensOf(text), func(t token) bool { return skyBase(t.word) != "" || skyHints[t.word] })
+func MayTellWeather(text string) bool { return mayTellWeather(tokensOf(text)) }
+
+func mayTellWeather(tokens []token) bool {
+	return slices.ContainsFunc(tokens, func(t token) bool { return skyBase(t.word) != "" || skyHints[t.word] })
 }
 
 // readWeather reads what the weather is at the place.

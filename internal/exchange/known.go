@@ -84,16 +84,18 @@ func (w *Writer) loadKnown(ctx context.Context) error {
 		known[cmp.Or(k.ID, id)] = true
 	}
 	w.there = make(map[canon.CardID]canon.Card, len(known))
-	return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
-		for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
-			if err != nil {
-				return err
+	return persist(ctx, func() error {
+		return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
+			for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
+				if err != nil {
+					return err
+				}
+				if known[c.ID] {
+					w.there[c.ID] = c
+				}
 			}
-			if known[c.ID] {
-				w.there[c.ID] = c
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/wait"
 )
 
 // Writer writes the cards, links and layers of a collection into a world. If an error stops it, the
@@ -85,15 +87,34 @@ func (t *tally) addProblem(file, format string, args ...any) {
 	t.problems = append(t.problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
 }
 
-// commit runs plan in one commit and adds its tally to the summary.
+// outageTries is the number of times that a commit is tried while the store is unavailable, at intervals of a
+// second: another server of the database takes over in less than half a minute.
+const outageTries = 60
+
+// persist calls f again while the store is unavailable. f must have no further effect if it is repeated after it
+// had its effect and failed nevertheless.
+func persist(ctx context.Context, f func() error) error {
+	for tries := 1; ; tries++ {
+		err := f()
+		if fault.KindOf(err) != fault.Unavailable || tries == outageTries || !wait.For(ctx, time.Second) {
+			return err
+		}
+	}
+}
+
+// commit runs plan in one commit and adds its tally to the summary. A commit that was made without an answer is
+// found when it is repeated: by the grant's idempotency key, or as cards that are as the source has them.
 func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) error) error {
 	var t *tally
 	w.commits++
 	part := w.Grant.Part(strconv.Itoa(w.commits), w.Grant.Request().InputHash)
-	_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
-		t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{},
-			digests: map[*Sheet]digest{}}
-		return plan(p, t)
+	err := persist(ctx, func() error {
+		_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
+			t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{},
+				digests: map[*Sheet]digest{}}
+			return plan(p, t)
+		})
+		return err
 	})
 	if err != nil || t == nil { // no tally: an earlier attempt of the same call already made the commit
 		return err

@@ -28,7 +28,7 @@ func TestWeightsOfCloseness(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := Prepare(p.A).compare(Prepare(p.B))
-		e := example{[]float64{1, m.explained, m.cosine, m.differing, m.ordered, m.begun}, m.factor, p.Kind == "paraphrase"}
+		e := example{[]float64{1, m.explained, m.cosine, m.differing, m.ordered, m.begun, m.aligned}, m.factor, p.Kind == "paraphrase"}
 		h := fnv.New32a()
 		h.Write([]byte(p.ID))
 		if h.Sum32()%2 == 0 {
@@ -37,7 +37,7 @@ func TestWeightsOfCloseness(t *testing.T) {
 			checked = append(checked, e)
 		}
 	}
-	used := []float64{ofNothing, ofExplained, ofCosine, ofDiffering, ofOrdered, ofBegun}
+	used := []float64{ofNothing, ofExplained, ofCosine, ofDiffering, ofOrdered, ofBegun, ofAligned}
 	got := fitWeights(fitted)
 	fresh, present := areaUnder(checked, got), areaUnder(checked, used)
 	t.Logf("fitted weights %.1f: AUC %.3f of %d pairs; those in use %.1f: %.3f", got, fresh, len(checked), used, present)
@@ -67,7 +67,7 @@ func (e example) score(weights []float64) float64 {
 // fitWeights fits a logistic model by Newton's method, with a little weight decay. Pairs in which a contrast was found
 // are left out.
 func fitWeights(list []example) []float64 {
-	const decay, steps = 0.02, 12
+	const decay, steps = 0.01, 15
 	weights := make([]float64, len(list[0].features))
 	for range steps {
 		gradient, curve := make([]float64, len(weights)), make([][]float64, len(weights))

@@ -224,6 +224,27 @@ func (m *Metrics) Queue(queue string, depth func() int) error {
 	return m.registerGauge("loregate_queue_depth", "Waiting entries, by queue.", prometheus.Labels{"queue": queue}, depth)
 }
 
+// LongReads registers the counters of reads that may be made at a standby of the database: those at a
+// standby, those at the primary, and the seconds that were spent waiting for a standby.
+func (m *Metrics) LongReads(atStandby, atPrimary, waited func() float64) error {
+	if m == nil {
+		return nil
+	}
+	count := func(at string, value func() float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "loregate_long_reads_total",
+			Help:        "Reads of exports and of index building, by the server that answered: standby or primary.",
+			ConstLabels: prometheus.Labels{"at": at}}, value)
+	}
+	for _, c := range []prometheus.Collector{count("standby", atStandby), count("primary", atPrimary),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "loregate_standby_wait_seconds_total",
+			Help: "Time that such reads waited for a standby to have all that the primary had."}, waited)} {
+		if err := m.registry.Register(c); err != nil {
+			return fmt.Errorf("telemetry: long reads: %w", err)
+		}
+	}
+	return nil
+}
+
 // AccessBuffer registers the gauge of access records that are not durable yet.
 func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {

@@ -88,7 +88,7 @@ func TestClientsPropose(t *testing.T) {
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			at := serve(t, access.RoleUser, cards)
-			makePlayer(t, at)
+			makePlayer(t, at, "Wim")
 			at.url += "/all" // the model calls the surfaces' tools by name
 			last := time.Time{}
 			for i := range talks {
@@ -106,13 +106,34 @@ func TestClientsPropose(t *testing.T) {
 	}
 }
 
-func makePlayer(t testing.TB, at server) {
+// TestTheLinesGoLive proposes the lines without a client, each to a player of its own: six a minute are allowed for one.
+func TestTheLinesGoLive(t *testing.T) {
+	at := serveWith(t, access.RoleUser, 0, app.Options{Profile: access.ProfileNone})
+	api := strings.TrimSuffix(at.url, "/mcp") + "/api/"
+	_, here := apptest.Send(t, "GET", api+"world/location-context?world="+app.SampleWorld, at.key, "")
+	for i, line := range lines {
+		in, err := json.Marshal(object{"npcId": findText(string(here), "npcs", "id"), "playerId": makePlayer(t, at, fmt.Sprintf("Wim %d", i)),
+			"draftText": line, "contextRef": findText(string(here), "contextRef")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, answer := apptest.Send(t, "POST", api+"proposals/npc-dialogue?world="+app.SampleWorld, at.key, string(in))
+		if findText(string(answer), "status") != "accepted" {
+			t.Errorf("%q: %s", line, answer)
+		}
+	}
+}
+
+// makePlayer makes a player and returns its id.
+func makePlayer(t testing.TB, at server, name string) string {
 	t.Helper()
 	url := strings.TrimSuffix(at.url, "/mcp") + "/api/players?world=" + app.SampleWorld
-	if status, answer := apptest.Send(t, "POST", url, at.key, `{"name":"Wim"}`); status != http.StatusCreated &&
-		status != http.StatusOK {
+	status, answer := apptest.Send(t, "POST", url, at.key, fmt.Sprintf(`{"name":%q}`, name))
+	id := findText(string(answer), "player", "id")
+	if status != http.StatusCreated && status != http.StatusOK || id == "" {
 		t.Fatalf("no player: %d %s", status, answer)
 	}
+	return id
 }
 
 // proposing returns the script of one talk. It takes ids and references from earlier results.

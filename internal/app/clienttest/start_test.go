@@ -26,9 +26,14 @@ func number(variable string, fallback int) int {
 // a role.
 func serve(t testing.TB, role access.Role, cards int) server {
 	t.Helper()
+	return serveWith(t, role, cards, app.Options{})
+}
+
+func serveWith(t testing.TB, role access.Role, cards int, options app.Options) server {
+	t.Helper()
 	data := t.TempDir()
 	keys := apptest.Sample(t, data)
-	a, _ := apptest.Open(t, apptest.Config(t, data), app.Options{})
+	a, _ := apptest.Open(t, apptest.Config(t, data), options)
 	fill(t, a, keys.World, cards)
 	addr, _ := apptest.Serve(t, a, "")
 	for _, k := range keys.Keys {

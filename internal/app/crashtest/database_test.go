@@ -207,11 +207,11 @@ func TestCrashOfADatabaseThatIsFull(t *testing.T) {
 // before the answer to a commit has come. The outcome of that commit is then unknown; the call
 // is refused, and has one effect when it is repeated.
 func TestCrashOfConnections(t *testing.T) {
-	w := newProxy(t, pgtest.Empty(t))
-	in, clerks, base := openWithClerks(t, w.at, nil)
+	w := pgtest.NewProxy(t, pgtest.Empty(t))
+	in, clerks, base := openWithClerks(t, w.URL, nil)
 	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 5))
 	refused := workThroughFaults(t, in, clerks, countFromEnv("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)),
-		func() { w.cutAfter(r.IntN(20_000)) }, func() { w.cutAfter(-1) })
+		func() { w.CutAfter(r.IntN(20_000)) }, func() { w.CutAfter(-1) })
 	found := 0
 	for _, c := range clerks {
 		found += c.found
@@ -220,7 +220,7 @@ func TestCrashOfConnections(t *testing.T) {
 	if refused == 0 {
 		t.Error("no call met a cut")
 	}
-	t.Logf("%d cuts: %d calls were refused, of which %d had been done", w.cuts, refused, found)
+	t.Logf("%d cuts: %d calls were refused, of which %d had been done", w.Cuts(), refused, found)
 }
 
 // TestCrashOfAClock lets the clock jump forth and back by days while clerks work.

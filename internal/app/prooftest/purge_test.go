@@ -56,6 +56,23 @@ func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
 		if filesContain(t, index, "unspeakable") || !filesContain(t, index, "clean") {
 			t.Error("after the process ended the files hold the text, or not the new one")
 		}
+		withApp(t, c, func(a *app.App) {
+			w, err := a.Canon.Worlds(t.Context())
+			if err != nil || len(w) != 1 {
+				t.Fatal(w, err)
+			}
+			if err := a.Purge(t.Context(), "old", "Diary", 2); err != nil { // the version that is shown
+				t.Fatal(err)
+			}
+			s := &stage{t: t, app: a, world: w[0].ID}
+			out := fmt.Sprint(s.do(keeper, "search_cards", map[string]any{"q": "clean", "search_in": "content"}))
+			if strings.Contains(out, "Diary") {
+				t.Errorf("an erased text is found: %s", out)
+			}
+		})
+		if filesContain(t, index, "clean") {
+			t.Error("after the purge of the current version a file holds its text")
+		}
 	})
 }
 

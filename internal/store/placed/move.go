@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	// moveBatch and moveBatchBytes limit the commits and contents that are copied in one transaction.
-	moveBatch      = 100
-	moveBatchBytes = 4 << 20
-	// catchUpRounds is the number of batches in which the target must come twice as near.
+	// moveBatch is the number of commits that are copied in one transaction; canon.ReadCommits limits their bytes.
+	moveBatch = 100
+	// catchUpRounds is the number of batches in which the target must come nearer by half of what was copied.
 	catchUpRounds = 10
 	// freezeFor is the time after which writes go on if the process that moves a world does not seal it.
 	freezeFor = 1500 * time.Millisecond
@@ -173,27 +172,32 @@ func (m *move) announce(ctx context.Context) error {
 // copyRounds copies commits until the target is only a few behind, or does not come nearer because the world
 // is written to as fast. A copy that is not the beginning of the world's stream is discarded first.
 func (m *move) copyRounds(ctx context.Context) error {
-	before := canon.Seq(0) // commits that it was behind catchUpRounds earlier
+	before, done := canon.Seq(0), 0 // commits that it was behind catchUpRounds earlier, and that were copied since
 	for round := 0; ; round++ {
-		n, err := m.copyBatch(ctx, 0)
-		if foreign := errors.Is(err, errOtherChain); foreign && round == 0 {
-			err = m.discard(ctx, m.to)
-			n = moveBatch
+		n, err := m.copyNext(ctx)
+		if errors.Is(err, errOtherChain) && round == 0 {
+			if err = m.discard(ctx, m.to); err == nil {
+				err = m.announce(ctx)
+			}
+			if err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return err
 		}
+		done += n
 		if round%20 == 0 && n > 0 {
-			m.progress("copying: %d commits in this step", n)
+			m.progress("copied %d commits, %d are left", n, m.behind)
 		}
-		if n < moveBatch/4 {
+		if n == 0 || m.behind < moveBatch/4 {
 			return nil
 		}
 		if round%catchUpRounds == 0 {
-			if round > 0 && m.behind >= before/2 {
+			if round > 0 && m.behind+canon.Seq(done/2) > before {
 				return nil
 			}
-			before = m.behind
+			before, done = m.behind, 0
 		}
 		if err := m.step("batch"); err != nil {
 			return err
@@ -212,14 +216,22 @@ type copied struct {
 	repeats []canon.Repeat
 }
 
-// copyBatch copies the next commits that the target does not have, up to a number if it is not 0, and
-// returns how many it copied.
-func (m *move) copyBatch(ctx context.Context, last canon.Seq) (n int, err error) {
+// copyNext copies the next commits that the target does not have, and returns how many it copied.
+func (m *move) copyNext(ctx context.Context) (n int, err error) {
+	err = m.from.database().Read(ctx, func(r canon.Reader) error {
+		n, err = m.copyFrom(ctx, r)
+		return err
+	})
+	return n, err
+}
+
+// copyFrom is copyNext from a snapshot of the source.
+func (m *move) copyFrom(ctx context.Context, r canon.Reader) (n int, err error) {
 	have, err := m.headAt(ctx, m.to)
 	if err != nil {
 		return 0, err
 	}
-	part, err := m.readPart(ctx, have, last)
+	part, err := m.readPart(ctx, r, have)
 	if err != nil || len(part.commits) == 0 {
 		return 0, err
 	}
@@ -252,65 +264,24 @@ func (m *move) headAt(ctx context.Context, d *member) (h canon.Head, err error) 
 }
 
 // readPart reads the commits after a head of the target, with their contents and idempotency keys.
-func (m *move) readPart(ctx context.Context, have canon.Head, last canon.Seq) (part copied, err error) {
-	err = m.from.database().Read(ctx, func(r canon.Reader) error {
-		part = copied{bodies: map[canon.Hash][]byte{}}
-		if part.head, err = r.Head(ctx, m.stream); err != nil {
-			return err
+func (m *move) readPart(ctx context.Context, r canon.Reader, have canon.Head) (part copied, err error) {
+	if part.head, err = r.Head(ctx, m.stream); err != nil {
+		return part, err
+	}
+	part.commits, part.bodies, err = canon.ReadCommits(ctx, r, m.stream, max(have.Seq, 1), moveBatch)
+	if err != nil {
+		return part, err
+	}
+	if have.Seq > 0 {
+		if len(part.commits) == 0 || part.commits[0].Hash != have.Hash {
+			return part, errOtherChain
 		}
-		if have.Seq > part.head.Seq {
-			return errOtherChain
-		}
-		size := 0
-		for c, err := range r.Commits(ctx, m.stream, max(have.Seq, 1)) {
-			if err != nil {
-				return err
-			}
-			if c.Seq == have.Seq {
-				if c.Hash != have.Hash {
-					return errOtherChain
-				}
-				continue
-			}
-			if last > 0 && c.Seq > last {
-				break
-			}
-			part.commits = append(part.commits, c)
-			if len(part.commits) == moveBatch {
-				break
-			}
-		}
-		for i, c := range part.commits {
-			rec, err := c.Record()
-			if err != nil {
-				return err
-			}
-			for _, ch := range rec.Changes {
-				h, named := ch.Content()
-				if _, known := part.bodies[h]; !named || known {
-					continue
-				}
-				b, ok, err := r.Body(ctx, m.world, h)
-				if err != nil {
-					return err
-				}
-				if ok {
-					part.bodies[h] = b
-					size += len(b)
-				}
-			}
-			if size > moveBatchBytes {
-				part.commits = part.commits[:i+1]
-				break
-			}
-		}
-		if len(part.commits) == 0 {
-			return nil
-		}
+		part.commits = part.commits[1:]
+	}
+	if len(part.commits) > 0 {
 		part.repeats, err = r.(fencedReader).RepeatsBetween(ctx, m.stream, part.commits[0].Seq,
 			part.commits[len(part.commits)-1].Seq)
-		return err
-	})
+	}
 	return part, err
 }
 
@@ -324,18 +295,23 @@ type proof struct {
 // digest reads the whole world in one snapshot.
 func (m *move) digest(ctx context.Context, d *member) (p proof, err error) {
 	err = d.database().Read(ctx, func(r canon.Reader) error {
-		p = proof{tables: map[canon.Table]canon.Digested{}}
-		if p.head, err = r.Head(ctx, m.stream); err != nil {
-			return err
-		}
-		for _, t := range canon.Tables {
-			if p.tables[t], err = canon.Digest(ctx, r, m.world, t); err != nil {
-				return err
-			}
-		}
-		p.contents, err = canon.DigestContents(ctx, r, m.world)
+		p, err = m.digestFrom(ctx, r)
 		return err
 	})
+	return p, err
+}
+
+func (m *move) digestFrom(ctx context.Context, r canon.Reader) (p proof, err error) {
+	p = proof{tables: map[canon.Table]canon.Digested{}}
+	if p.head, err = r.Head(ctx, m.stream); err != nil {
+		return p, err
+	}
+	for _, t := range canon.Tables {
+		if p.tables[t], err = canon.Digest(ctx, r, m.world, t); err != nil {
+			return p, err
+		}
+	}
+	p.contents, err = canon.DigestContents(ctx, r, m.world)
 	return p, err
 }
 
@@ -359,16 +335,23 @@ func (m *move) compareProofs(a, b proof) error {
 	return nil
 }
 
-// proveEqual compares the source as it is in one snapshot with the copy at the same commit.
+// proveEqual compares the source as it is in one snapshot with the copy at the same commit. It copies the
+// rest from that snapshot: a content that is erased meanwhile would be missing from the copy.
 func (m *move) proveEqual(ctx context.Context) error {
 	started := time.Now()
-	source, err := m.digest(ctx, m.from)
-	if err != nil {
+	var source proof
+	err := m.from.database().Read(ctx, func(r canon.Reader) (err error) {
+		if source, err = m.digestFrom(ctx, r); err != nil {
+			return err
+		}
+		if err := m.step("digest"); err != nil {
+			return err
+		}
+		for n := 1; n > 0 && err == nil; {
+			n, err = m.copyFrom(ctx, r)
+		}
 		return err
-	}
-	for n := 1; n > 0 && err == nil; {
-		n, err = m.copyBatch(ctx, source.head.Seq)
-	}
+	})
 	if err != nil {
 		return err
 	}
@@ -446,7 +429,7 @@ func (m *move) trySeal(ctx context.Context) (sealed bool, err error) {
 // otherwise the chain alone, from which the tables were made by the same program.
 func (m *move) copyRest(ctx context.Context) error {
 	for end := time.Now().Add(freezeFor); time.Now().Before(end); {
-		n, err := m.copyBatch(ctx, 0)
+		n, err := m.copyNext(ctx)
 		if err != nil {
 			return err
 		}
@@ -513,12 +496,20 @@ func (m *move) discardOldCopies(ctx context.Context) error {
 	return nil
 }
 
-// discard removes the copy of the world in a database that does not serve it. The fence stays.
+// discard removes the copy of the world in a database that does not serve it. The fence stays. It first calls
+// an arriving copy one that has moved: if it is killed, nobody goes on with a copy that is partly gone.
 func (m *move) discard(ctx context.Context, d *member) error {
 	for left := true; left; {
 		if err := m.change(ctx, d, func(tx canon.Tx, fence sqlstore.Fence) (err error) {
-			if fence.State != sqlstore.Moved && fence.State != sqlstore.Arriving {
+			p, ok := m.s.placement(m.world)
+			if fence.State != sqlstore.Moved && fence.State != sqlstore.Arriving || !ok || p.Database == d.name {
 				return errOtherMove
+			}
+			if fence.State == sqlstore.Arriving {
+				moved := sqlstore.Fence{State: sqlstore.Moved, Database: p.Database, Version: p.Version}
+				if err := tx.(fencedTx).PutFence(ctx, m.world, moved); err != nil {
+					return err
+				}
 			}
 			left, err = tx.Discard(ctx, m.world, discardRows)
 			return err

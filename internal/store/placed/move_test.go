@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/wait"
 )
 
@@ -25,7 +26,12 @@ var guard = access.NewGuard(access.Config{})
 
 func grant(t testing.TB, role access.Role, w access.WorldID, key string) access.Grant {
 	t.Helper()
-	call, err := guard.Admit(context.Background(), access.Caller{Subject: access.Subject(role.String()), EveryRole: role,
+	return grantTo(t, access.Subject(role.String()), role, w, key)
+}
+
+func grantTo(t testing.TB, who access.Subject, role access.Role, w access.WorldID, key string) access.Grant {
+	t.Helper()
+	call, err := guard.Admit(context.Background(), access.Caller{Subject: who, EveryRole: role,
 		Operator: role == access.RoleAdmin}, access.Request{Effect: access.Write, World: w, IdempotencyKey: key})
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +53,7 @@ func newWorld(t testing.TB, s *Store, slug string) canon.World {
 type load struct {
 	t       testing.TB
 	world   access.WorldID
+	pace    time.Duration // for which a worker only reads after the writes of a round
 	run     sync.WaitGroup
 	ended   atomic.Bool
 	slowest atomic.Int64
@@ -55,8 +62,9 @@ type load struct {
 	acks map[uuid.UUID]string
 }
 
-func startLoad(t testing.TB, w access.WorldID, writers int, processes ...*Store) *load {
-	l := &load{t: t, world: w, acks: map[uuid.UUID]string{}}
+func startLoad(t testing.TB, w access.WorldID, pace time.Duration, processes ...*Store) *load {
+	const writers = 3
+	l := &load{t: t, world: w, pace: pace, acks: map[uuid.UUID]string{}}
 	for i := range writers {
 		l.run.Go(func() { l.work(canon.New(canon.Config{Store: processes[i%len(processes)]}), i) })
 	}
@@ -69,20 +77,17 @@ func (l *load) stop() {
 	l.run.Wait()
 }
 
-var gmLabel = access.NewLabel(access.LevelGM)
+var (
+	gmLabel  = access.NewLabel(access.LevelGM)
+	annLabel = access.NewLabel(access.LevelGM, "ann")
+)
 
-// work creates a card and a hidden one in each round, and in some rounds changes, purges or trashes it. A write
-// that was refused is repeated with its idempotency key.
+// work creates a card, a hidden one and one for ann in each round, and in some rounds changes the card or
+// erases its first version. A write that was refused is repeated with its idempotency key.
 func (l *load) work(c *canon.Canon, worker int) {
 	for n := 0; !l.ended.Load(); n++ {
 		name := fmt.Sprintf("Card %d-%d", worker, n)
-		l.write(c, name, func(p *canon.Plan) error {
-			if _, err := p.Create(canon.NewCard{Name: name, Content: "Text of " + name}); err != nil {
-				return err
-			}
-			_, err := p.Create(canon.NewCard{Name: "Secret " + name, Content: "hidden", Label: &gmLabel})
-			return err
-		})
+		l.write(c, name, createCards(name))
 		if n%4 == 1 {
 			l.write(c, name+" again", func(p *canon.Plan) error {
 				card, err := p.Card(name)
@@ -97,14 +102,31 @@ func (l *load) work(c *canon.Canon, worker int) {
 		if n%8 == 1 {
 			l.write(c, name+" purged", func(p *canon.Plan) error { return purgeFirst(p, name) })
 		}
-		l.read(c, name)
-		wait.For(context.Background(), pace)
+		for end := time.Now().Add(l.pace); ; {
+			l.read(c, name)
+			if wait.For(context.Background(), min(l.pace, readPace)); l.ended.Load() || time.Now().After(end) {
+				break
+			}
+		}
 	}
 }
 
-// pace is the time that a worker rests after each round. Many times as many writes as people make would keep
-// the copy behind on a machine that does other work too.
-const pace = 20 * time.Millisecond
+// readPace is the time between the reads of a worker.
+const readPace = 100 * time.Millisecond
+
+// createCards creates a card that everybody sees, one that only masters see, and one that ann sees.
+func createCards(name string) func(*canon.Plan) error {
+	return func(p *canon.Plan) error {
+		if _, err := p.Create(canon.NewCard{Name: name, Content: "Text of " + name}); err != nil {
+			return err
+		}
+		if _, err := p.Create(canon.NewCard{Name: "Secret " + name, Content: "hidden", Label: &gmLabel}); err != nil {
+			return err
+		}
+		_, err := p.Create(canon.NewCard{Name: "Note " + name, Content: "for ann", Label: &annLabel})
+		return err
+	}
+}
 
 // purgeFirst erases the first version of a card.
 func purgeFirst(p *canon.Plan, name string) error {
@@ -141,19 +163,22 @@ func (l *load) write(c *canon.Canon, key string, plan func(*canon.Plan) error) {
 	}
 }
 
-// read checks that a user sees the card that was just written, and never the hidden one.
+// read checks that a user sees the card that was just written, ann her note too, and neither the hidden one.
 func (l *load) read(c *canon.Canon, name string) {
-	err := c.Read(context.Background(), grant(l.t, access.RoleUser, l.world, ""), func(s *canon.Snapshot) error {
-		if _, err := s.Find(context.Background(), name); err != nil {
-			return err
+	ctx := context.Background()
+	for who, seen := range map[access.Subject][]string{"user": {name}, "ann": {name, "Note " + name}} {
+		err := c.Read(ctx, grantTo(l.t, who, access.RoleUser, l.world, ""), func(s *canon.Snapshot) error {
+			for _, card := range []string{name, "Note " + name, "Secret " + name} {
+				_, err := s.Find(ctx, card)
+				if visible := slices.Contains(seen, card); visible && err != nil || !visible && fault.KindOf(err) != fault.NotFound {
+					return fmt.Errorf("%s reads %s: %w", who, card, err)
+				}
+			}
+			return nil
+		})
+		if err != nil && fault.KindOf(err) != fault.Unavailable {
+			l.t.Errorf("read: %v", err)
 		}
-		if _, err := s.Find(context.Background(), "Secret "+name); fault.KindOf(err) != fault.NotFound {
-			return fmt.Errorf("a user reads the hidden card: %w", err)
-		}
-		return nil
-	})
-	if err != nil && fault.KindOf(err) != fault.Unavailable {
-		l.t.Errorf("read %s: %v", name, err)
 	}
 }
 
@@ -224,17 +249,26 @@ func moveKilled(t testing.TB, s *Store, w access.WorldID, to string, chance floa
 // TestMoveUnderLoad moves a world between databases while two processes write to it and a third one, which
 // moves it, is killed at any step. MOVES sets the number of moves.
 func TestMoveUnderLoad(t *testing.T) {
+	for kind, create := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			testMoveUnderLoad(t, create(t))
+		})
+	}
+}
+
+func testMoveUnderLoad(t *testing.T, d databases) {
 	moves := 3
 	if n, err := strconv.Atoi(os.Getenv("MOVES")); err == nil {
 		moves = n
 	}
-	f := newFiles(t)
-	one, two, mover := f.open(t), f.open(t), f.open(t)
+	one, two, mover := d.open(t), d.open(t), d.open(t)
 	w := newWorld(t, one, "east-march")
-	l := startLoad(t, w.ID, 3, one, two)
+	// Each move copies the whole world: the more moves there are, the slower the world grows.
+	l := startLoad(t, w.ID, time.Duration(max(moves, 5))*10*time.Millisecond, one, two)
 	kills := 0
 	for i := range moves {
-		kills += moveKilled(t, mover, w.ID, []string{"west", Home, "east"}[i%3], 0.15)
+		kills += moveKilled(t, mover, w.ID, []string{"west", Home, "east"}[i%3], 0.1)
 	}
 	l.stop()
 	l.check(one)
@@ -260,14 +294,12 @@ func TestKilledMove(t *testing.T) {
 			put := func(n int) {
 				t.Helper()
 				name := fmt.Sprintf("Card %d", n)
-				l.write(c, name, func(p *canon.Plan) error {
-					_, err := p.Create(canon.NewCard{Name: name, Content: "A text."})
-					return err
-				})
+				l.write(c, name, createCards(name))
 				l.read(c, name)
 			}
-			for n := range 30 {
-				put(n)
+			for n := range moveBatch + 30 {
+				name := fmt.Sprintf("Card %d", n)
+				l.write(c, name, createCards(name))
 			}
 			m := &move{s: mover, world: w.ID, stream: canon.WorldStream(w.ID), progress: t.Logf, after: func(at string) error {
 				if at == step {
@@ -278,16 +310,16 @@ func TestKilledMove(t *testing.T) {
 			if err := m.run(t.Context(), "west"); !errors.Is(err, errKilled) {
 				t.Fatalf("the move was not killed: %v", err)
 			}
-			put(100)
+			put(1000)
 			if err := f.open(t).Move(t.Context(), w.ID, "west", t.Logf); err != nil {
 				t.Fatal(err)
 			}
-			put(101)
+			put(1001)
 			l.check(one)
 			if err := f.open(t).Move(t.Context(), w.ID, "west", t.Logf); err != nil {
 				t.Fatal(err)
 			}
-			east, err := sqlite.Open(t.Context(), sqlite.Config{Path: f.east})
+			east, err := f.east(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -303,4 +335,117 @@ func TestKilledMove(t *testing.T) {
 			}
 		})
 	}
+}
+
+// moveFor is a move of a world to the database west, which calls after with each step.
+func moveFor(t *testing.T, s *Store, w access.WorldID, after func(step string) error) *move {
+	return &move{s: s, world: w, stream: canon.WorldStream(w), progress: t.Logf, after: after}
+}
+
+// TestErasedWhileProven erases a text between the digest of the world and the copy of its last commits.
+func TestErasedWhileProven(t *testing.T) {
+	s := newFiles(t).open(t)
+	w := newWorld(t, s, "east-march")
+	l := &load{t: t, world: w.ID, acks: map[uuid.UUID]string{}}
+	c := canon.New(canon.Config{Store: s})
+	m := moveFor(t, s, w.ID, func(step string) error {
+		switch step {
+		case "copy":
+			l.write(c, "create", createCards("Inn"))
+		case "digest":
+			l.write(c, "purge", func(p *canon.Plan) error { return purgeFirst(p, "Inn") })
+		}
+		return nil
+	})
+	if err := m.run(t.Context(), "west"); err != nil {
+		t.Fatal(err)
+	}
+	l.check(s)
+}
+
+// TestDiscardedCopyIsNotContinued kills a move after the copy, and again while that copy is discarded.
+func TestDiscardedCopyIsNotContinued(t *testing.T) {
+	s := newFiles(t).open(t)
+	w := newWorld(t, s, "east-march")
+	l := &load{t: t, world: w.ID, acks: map[uuid.UUID]string{}}
+	c := canon.New(canon.Config{Store: s})
+	l.write(c, "create", func(p *canon.Plan) error {
+		for n := range discardRows / 4 {
+			if err := createCards(fmt.Sprintf("Card %d", n))(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	killAt := func(at string) func(string) error {
+		return func(step string) error {
+			if step == at {
+				return errKilled
+			}
+			return nil
+		}
+	}
+	m := moveFor(t, s, w.ID, killAt("copy"))
+	if err := m.run(t.Context(), "west"); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	m.after = killAt("discard batch")
+	if err := m.discard(t.Context(), m.to); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	l.write(c, "purge", func(p *canon.Plan) error { return purgeFirst(p, "Card 1") })
+	if err := s.Move(t.Context(), w.ID, "west", t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	l.check(s)
+}
+
+// TestMoveMakesFewRoundTrips counts the round trips of a move between two databases. MOVE_COMMITS sets the
+// number of commits.
+func TestMoveMakesFewRoundTrips(t *testing.T) {
+	commits := 150
+	if n, err := strconv.Atoi(os.Getenv("MOVE_COMMITS")); err == nil {
+		commits = n
+	}
+	home, east := newDatabase(t), newDatabase(t)
+	d := databases{openAt(home), openAt(east), openAt(newDatabase(t))}
+	one := d.open(t)
+	w := newWorld(t, one, "march")
+	l := &load{t: t, world: w.ID, acks: map[uuid.UUID]string{}}
+	c := canon.New(canon.Config{Store: one})
+	var writers sync.WaitGroup
+	for i := range 8 {
+		writers.Go(func() {
+			for n := i; n < commits; n += 8 {
+				name := fmt.Sprintf("Town %d+Hall %d", n%50, n)
+				l.write(c, name, func(p *canon.Plan) error {
+					_, err := p.Create(canon.NewCard{Name: name, Content: fmt.Sprintf("A text of [[Town %d]], %d.", n%20, n)})
+					return err
+				})
+			}
+		})
+	}
+	writers.Wait()
+	from, to := pgtest.NewProxy(t, home), pgtest.NewProxy(t, east)
+	mover := databases{openAt(from.URL), openAt(to.URL), d.west}.open(t)
+	asked, told := from.RoundTrips(), to.RoundTrips()
+	started, phase := time.Now(), ""
+	m := &move{s: mover, world: w.ID, stream: canon.WorldStream(w.ID), progress: t.Logf, after: func(step string) error {
+		if step != phase {
+			phase = step
+			t.Logf("%s after %s: %d round trips to the old database, %d to the new one", step, time.Since(started).Round(time.Millisecond),
+				from.RoundTrips()-asked, to.RoundTrips()-told)
+		}
+		return nil
+	}}
+	if err := m.run(t.Context(), "east"); err != nil {
+		t.Fatal(err)
+	}
+	asked, told = from.RoundTrips()-asked, to.RoundTrips()-told
+	t.Logf("%d commits in %s: %d round trips to the old database, %d to the new one", commits,
+		time.Since(started).Round(time.Millisecond), asked, told)
+	if most := 400 + commits/2; asked+told > most {
+		t.Errorf("%d round trips for %d commits, want at most %d", asked+told, commits, most)
+	}
+	l.check(one)
 }

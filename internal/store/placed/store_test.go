@@ -9,6 +9,8 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/sqlite"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/store/sqlstore"
@@ -17,33 +19,56 @@ import (
 
 var (
 	_ Database     = (*sqlite.Store)(nil)
+	_ Database     = (*postgres.Store)(nil)
 	_ fencedReader = (*sqlstore.Reader)(nil)
 	_ fencedTx     = sqlstore.Tx{}
 )
 
-// files are the files of the databases home, east and west.
-type files struct{ home, east, west string }
+// databases opens the databases home, east and west.
+type databases struct {
+	home, east, west func(ctx context.Context) (Database, error)
+}
 
-func newFiles(t testing.TB) files {
+// kinds makes new databases of each kind.
+var kinds = map[string]func(t testing.TB) databases{"embedded": newFiles, "postgres": newServers}
+
+func newFiles(t testing.TB) databases {
 	dir := t.TempDir()
-	f := files{filepath.Join(dir, "home.db"), filepath.Join(dir, "east.db"), filepath.Join(dir, "west.db")}
-	for _, path := range []string{f.home, f.east, f.west} {
+	open := func(name string) func(context.Context) (Database, error) {
+		path := filepath.Join(dir, name)
 		sqlitetest.WriteEmpty(t, path)
+		return func(ctx context.Context) (Database, error) { return sqlite.Open(ctx, sqlite.Config{Path: path}) }
 	}
-	return f
+	return databases{open("home.db"), open("east.db"), open("west.db")}
+}
+
+func newServers(t testing.TB) databases {
+	return databases{openAt(newDatabase(t)), openAt(newDatabase(t)), openAt(newDatabase(t))}
+}
+
+// newDatabase returns the address of a new database in PostgreSQL.
+func newDatabase(t testing.TB) string {
+	return pgtest.Database(t, func(ctx context.Context, url string) error {
+		s, err := postgres.Open(ctx, postgres.Config{URL: url})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	})
+}
+
+func openAt(url string) func(ctx context.Context) (Database, error) {
+	return func(ctx context.Context) (Database, error) { return postgres.Open(ctx, postgres.Config{URL: url}) }
 }
 
 // open opens the databases as a process of its own.
-func (f files) open(t testing.TB) *Store {
+func (d databases) open(t testing.TB) *Store {
 	t.Helper()
-	home, err := sqlite.Open(t.Context(), sqlite.Config{Path: f.home})
+	home, err := d.home(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := func(name, path string) Named {
-		return Named{name, func(ctx context.Context) (Database, error) { return sqlite.Open(ctx, sqlite.Config{Path: path}) }}
-	}
-	s, err := Open(t.Context(), Config{Home: home, Others: []Named{named("east", f.east), named("west", f.west)},
+	s, err := Open(t.Context(), Config{Home: home, Others: []Named{{"east", d.east}, {"west", d.west}},
 		Patterns: []Pattern{{"east-*", "east"}, {"west-*", "west"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +76,8 @@ func (f files) open(t testing.TB) *Store {
 	t.Cleanup(func() { _ = errors.Join(s.Close(), home.Close()) })
 	return s
 }
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestStoreElsewhere tests all promises of a store in a database with a name.
 func TestStoreElsewhere(t *testing.T) {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -38,6 +39,9 @@ func (s *Store) inspectServers(ctx context.Context) []Finding {
 	var all []Finding
 	for i := range list {
 		all = append(all, list[i].describeRole(primary))
+		if r := &list[i]; s.cfg.Standbys && primary != nil && r.err == nil && r.timeline == 0 {
+			all = append(all, r.describeReplay(ctx, s.failover.servers[i], primary))
+		}
 	}
 	if primary == nil {
 		return append(all, Finding{What: "failover", Problem: "no server is the primary; look at patronictl list"})
@@ -90,6 +94,29 @@ func (r *serverReport) describeRole(primary *serverReport) Finding {
 		f.Detail = fmt.Sprintf("standby, %d KB of the log behind, %d KB more to be replayed",
 			max(primary.received-r.received, 0)>>10, max(r.received-r.replayed, 0)>>10)
 	}
+	return f
+}
+
+// describeReplay reports how long a read at a standby waits now, until it has what the primary has.
+func (r *serverReport) describeReplay(ctx context.Context, config *pgx.ConnConfig, primary *serverReport) Finding {
+	f := Finding{What: "reads at " + r.name}
+	ctx, cancel := context.WithTimeout(ctx, replayWithin)
+	defer cancel()
+	config = config.Copy()
+	config.ValidateConnect = nil // it is no primary
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err == nil {
+		defer c.Close(context.WithoutCancel(ctx))
+		began := time.Now()
+		if awaitReplay(ctx, c, fmt.Sprintf("%X/%X", primary.received>>32, uint32(primary.received)), primary.timeline) {
+			f.Detail = fmt.Sprintf("exports and index building find all that was written, after %s",
+				time.Since(began).Round(100*time.Microsecond))
+			return f
+		}
+	}
+	f.Problem = fmt.Sprintf("%s does not replay the primary's log within %s: exports and index building read the primary; "+
+		"look at its disk, at long queries there, and at pg_wal_replay_pause, and GRANT pg_monitor to the user of database",
+		r.name, replayWithin)
 	return f
 }
 

@@ -42,7 +42,7 @@ const oldestSupported = 140000
 type Config struct {
 	URL      string        // postgres://user@host/database, or a connection string of libpq's
 	Direct   string        // the same database without PgBouncer, if URL is an address of PgBouncer
-	Standbys bool          // build search indexes from a standby, if URL names several servers
+	Standbys bool          // make long reads at a standby, if URL names several servers
 	Conns    int           // maximum number of connections; default 16, at least 4
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Timeout  time.Duration // longest time for one statement; default 30 s

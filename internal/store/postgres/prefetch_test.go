@@ -61,7 +61,7 @@ func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 	}
 	compare := func(t *testing.T, tx *tx) {
 		t.Helper()
-		plain := newReader(s, tx.c)
+		plain := newReader(s, tx.c, &s.caches)
 		sqlstore.NewTx(&plain.Reader)
 		for i := range 9 {
 			id := storetest.CardID(i + 1)

@@ -35,7 +35,7 @@ func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.read(ctx, func(c *conn) error {
-		r := newReader(s, c)
+		r := newReader(s, c, &s.caches)
 		below := []canon.CardID{town.ID, hall.ID}
 		if err := canon.Prefetch(ctx, r, canon.Needs{World: home.ID, Stream: stream, Cards: below,
 			Below: below}); err != nil {
@@ -98,7 +98,7 @@ func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
 		return n.Count
 	}
 	err = s.read(ctx, func(c *conn) error {
-		r := newReader(s, c)
+		r := newReader(s, c, &s.caches)
 		found, err := r.FindCards(ctx, all, canon.CardQuery{Key: town.Key, Prefetch: true})
 		if err != nil || len(found) != 2 || found[0].ID != town.ID {
 			t.Errorf("%v, %v; want the town of lower label first", found, err)

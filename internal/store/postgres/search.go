@@ -15,8 +15,8 @@ import (
 func newFinder(s *Store) *finder.Finder {
 	return sqlstore.NewFinder(sqlstore.LibraryConfig{Dir: s.cfg.Search, Log: s.cfg.Log, Changed: s.Changed,
 		Read: func(ctx context.Context, f func(*sqlstore.Reader, sqlstore.Sources) error) error {
-			return s.readLong(ctx, func(c *conn) error {
-				r := newUnindexedReader(s, c)
+			return s.readLong(ctx, func(c *conn, known *sqlstore.Caches) error {
+				r := newUnindexedReader(c, known)
 				return f(&r.Reader, r)
 			})
 		}})

@@ -30,7 +30,7 @@ func TestReadEndsPreviousSnapshot(t *testing.T) {
 				if c.pending[0].sql == "COMMIT" {
 					shared++
 				}
-				head, err := newReader(s, c).Head(ctx, "count")
+				head, err := newReader(s, c, &s.caches).Head(ctx, "count")
 				if head.Seq != n {
 					t.Fatalf("a read after %d commits finds %d", n, head.Seq)
 				}

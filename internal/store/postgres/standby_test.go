@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,13 +19,13 @@ import (
 
 // standbyScene is a primary with a standby, and a store that makes long reads at the standby.
 type standbyScene struct {
-	t                *testing.T
+	t                testing.TB
 	primary, standby *pgtest.Server
 	s                *Store
 	written          int64
 }
 
-func newStandbyScene(t *testing.T) *standbyScene {
+func newStandbyScene(t testing.TB) *standbyScene {
 	t.Helper()
 	n := &standbyScene{t: t, primary: pgtest.Start(t)}
 	at := n.primary.Empty()
@@ -52,7 +55,7 @@ func (n *standbyScene) write() {
 func (n *standbyScene) readLong() (atStandby bool) {
 	n.t.Helper()
 	var found int64
-	err := n.s.readLong(n.t.Context(), func(c *conn) error {
+	err := n.s.readLong(n.t.Context(), func(c *conn, _ *sqlstore.Caches) error {
 		_, err := sqlstore.One(n.t.Context(), c, func(r sqlstore.Row) error {
 			found, atStandby = r.Int(0), r.Int(1) == 1
 			return nil
@@ -63,6 +66,22 @@ func (n *standbyScene) readLong() (atStandby bool) {
 		n.t.Errorf("a long read finds %d of %d worlds: %v", found, n.written, err)
 	}
 	return atStandby
+}
+
+// inspectReads returns what an operator is told of reads at the standby.
+func (n *standbyScene) inspectReads() Finding {
+	n.t.Helper()
+	all, _, err := n.s.Inspect(n.t.Context(), time.Now)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, f := range all {
+		if strings.HasPrefix(f.What, "reads at ") {
+			return f
+		}
+	}
+	n.t.Fatal("nothing is reported")
+	return Finding{}
 }
 
 func (n *standbyScene) awaitStandby() {
@@ -90,9 +109,15 @@ func TestLongReadsAtTheStandbyFindAllWrites(t *testing.T) {
 		n.readLong()
 	}
 	n.awaitStandby()
+	if f := n.inspectReads(); f.Problem != "" || f.Detail == "" {
+		t.Errorf("doctor says of a standby that replays: %+v", f)
+	}
 
 	n.standby.Exec("SELECT pg_wal_replay_pause()")
 	n.write()
+	if f := n.inspectReads(); !strings.Contains(f.Problem, "pg_wal_replay_pause") {
+		t.Errorf("doctor says of a standby that has stopped to replay: %+v", f)
+	}
 	if n.readLong() {
 		t.Error("a standby answers that has not replayed the last write")
 	}
@@ -114,7 +139,7 @@ func TestALongReadIsNotHeldUpByAStandby(t *testing.T) {
 	n.write()
 	n.awaitStandby()
 	began := time.Now()
-	err := n.s.readLong(t.Context(), func(c *conn) error {
+	err := n.s.readLong(t.Context(), func(c *conn, _ *sqlstore.Caches) error {
 		n.standby.Pause()
 		_, err := sqlstore.QueryInt(t.Context(), c, "SELECT count(*) FROM worlds")
 		return err
@@ -156,8 +181,42 @@ func TestAnIndexIsBuiltAtTheStandby(t *testing.T) {
 		}
 	}
 	n.eventually("the index was built at the standby", func() bool {
-		n.s.standby.mu.Lock()
-		defer n.s.standby.mu.Unlock()
-		return n.s.standby.conn != nil
+		return n.s.LongReads().AtStandby > 0
 	})
+}
+
+// BenchmarkReadOwnWrite reads each write right after it was acknowledged, at the primary and at the standby
+// in turn, and reports the medians of the reads.
+func BenchmarkReadOwnWrite(b *testing.B) {
+	n := newStandbyScene(b)
+	n.write()
+	n.awaitStandby()
+	took := map[string][]time.Duration{}
+	read := func(at string, ctx context.Context) {
+		n.write()
+		began := time.Now()
+		err := n.s.Read(ctx, func(r canon.Reader) error {
+			list, err := r.Worlds(ctx, canon.WorldQuery{ID: storetest.World(int(n.written)).ID})
+			if err == nil && len(list) != 1 {
+				b.Error("a read does not find the last write")
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		took[at] = append(took[at], time.Since(began))
+	}
+	for b.Loop() {
+		read("primary", b.Context())
+		read("standby", canon.LongRead(b.Context()))
+	}
+	if reads := n.s.LongReads(); reads.AtStandby < int64(b.N) {
+		b.Errorf("%d of %d reads were made at the standby", reads.AtStandby, b.N)
+	}
+	for at, list := range took {
+		slices.Sort(list)
+		b.ReportMetric(float64(list[len(list)/2].Microseconds())/1000, "p50-ms-"+at)
+		b.ReportMetric(float64(list[len(list)*99/100].Microseconds())/1000, "p99-ms-"+at)
+	}
 }

@@ -41,7 +41,7 @@ type Store struct {
 	spares   spares
 	watch    watch
 	failover *failover
-	standby  standby
+	standbys standbys
 	caches   sqlstore.Caches
 	finder   *finder.Finder
 }
@@ -197,9 +197,12 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	return toFault(f(c))
 }
 
-// Read runs f on one snapshot.
+// Read runs f on one snapshot. A canon.LongRead may be made at a standby.
 func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
-	return s.read(ctx, func(c *conn) error { return f(newReader(s, c)) })
+	if canon.IsLongRead(ctx) {
+		return s.readLong(ctx, func(c *conn, known *sqlstore.Caches) error { return f(newReader(s, c, known)) })
+	}
+	return s.read(ctx, func(c *conn) error { return f(newReader(s, c, &s.caches)) })
 }
 
 // Write runs f with no other writer running and returns when its effects are durable.
@@ -217,9 +220,7 @@ func (s *Store) Close() error {
 		s.writes.Close()
 		s.watch.close()
 		s.spares.close()
-		s.standby.mu.Lock()
-		s.standby.close()
-		s.standby.mu.Unlock()
+		s.standbys.close()
 		s.closePools()
 	})
 	return err
@@ -232,15 +233,15 @@ type reader struct {
 	prefetched prefetched
 }
 
-func newReader(s *Store, c *conn) *reader {
-	r := newUnindexedReader(s, c)
+func newReader(s *Store, c *conn, known *sqlstore.Caches) *reader {
+	r := newUnindexedReader(c, known)
 	r.SnapshotFinder = s.finder.Bind(r)
 	return r
 }
 
 // newUnindexedReader returns a reader that cannot search. The search indexes are built through it.
-func newUnindexedReader(s *Store, c *conn) *reader {
-	return &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
+func newUnindexedReader(c *conn, known *sqlstore.Caches) *reader {
+	return &reader{Reader: sqlstore.NewReader(c, dialect, known), c: c}
 }
 
 var _ canon.Reader = (*reader)(nil)

@@ -13,7 +13,11 @@ func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World,
 	if w, ok := r.prefetched.worlds[q.ID]; ok {
 		return []canon.World{w}, nil
 	}
-	return r.Reader.Worlds(ctx, q)
+	list, err := r.Reader.Worlds(ctx, q)
+	if r.Writes() && !q.ID.IsZero() && len(list) == 1 && err == nil { // nobody else changes it until the transaction ends
+		put(&r.prefetched.worlds, q.ID, list[0])
+	}
+	return list, err
 }
 
 // Repeat finds the use of an account's idempotency key.

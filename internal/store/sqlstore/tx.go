@@ -260,9 +260,12 @@ func (t Tx) endState(ctx context.Context, world access.WorldID, update string, i
 	return t.r.Conn.Put(ctx, update, w, id[:], uint64(to))
 }
 
+const unlessFenced = " AND NOT EXISTS (SELECT 1 FROM fences f JOIN world_ids i ON i.id = f.world WHERE i.w = $1)"
+
 // DiscardStream deletes a world's stream and the rows beside its projected tables. It keeps the label
 // with the highest number: SQLite would give that number to the next label, and other processes may
-// have cached its old meaning.
+// have cached its old meaning. It keeps all labels of a world that another database serves: the world
+// may come back, and other processes would use the numbers that they have cached.
 func (t Tx) DiscardStream(ctx context.Context, id access.WorldID, w int64) error {
 	stream := canon.WorldStream(id)
 	at, err := t.r.StreamRow(ctx, stream)
@@ -278,8 +281,8 @@ func (t Tx) DiscardStream(ctx context.Context, id access.WorldID, w int64) error
 		{"DELETE FROM streams WHERE s = $1", at.Number},
 		{"DELETE FROM repeats WHERE stream = $1", string(stream)},
 		{"DELETE FROM searched WHERE w = $1", w},
-		{"DELETE FROM labels WHERE w = $1 AND label < (SELECT max(label) FROM labels)", w},
-		{"DELETE FROM label_subjects WHERE w = $1", w},
+		{"DELETE FROM labels WHERE w = $1 AND label < (SELECT max(label) FROM labels)" + unlessFenced, w},
+		{"DELETE FROM label_subjects WHERE w = $1" + unlessFenced, w},
 	} {
 		if err := t.r.Conn.Put(ctx, s.sql, s.arg); err != nil {
 			return err

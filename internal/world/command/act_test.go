@@ -1,7 +1,6 @@
 package command
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -49,11 +48,10 @@ func TestIsUnsure(t *testing.T) {
 		"go north": false, "take the lamp": false, "give the old brass lamp to Mara": false,
 		"take":                false, // that something is missing is certain
 		"frobnicate the lamp": true, "take the lamp that is shining": true,
-		"take " + strings.Repeat("lamp ", 6):                     true,
-		"take the crystal appears":                               true, // a name with a verb in it
-		"tie the rope to":                                        true, // it breaks off
+		"take the crystal appears": true, // a name with a verb in it
+		"tie the rope to":          true, // it breaks off
 		"take the lamp, then give it to the old man at the gate": true,
-		"take the lamp and the rope and put it on the table":     true, // "it" may stand for something else
+		"I would take the lamp, then attack it":                  true, // many signs, each a weak one
 		"take the lamp and drop it":                              false,
 		"is the chest locked?":                                   false,
 		"qwertz":                                                 false,
@@ -64,7 +62,7 @@ func TestIsUnsure(t *testing.T) {
 	}
 }
 
-// The first act is sure where nothing speaks against it, and a text that only tells something is sure to be none.
+// The first act is sure where the signs of a wrong reading are few or weak.
 func TestFirst(t *testing.T) {
 	for _, row := range []struct {
 		text   string
@@ -77,16 +75,16 @@ func TestFirst(t *testing.T) {
 		{"the crown is mine", Take, false},
 		{"the torch can stay here", Drop, false},
 		{"this is for you", Give, false},
-		{"whet my blade on the stone", Use, false},
-		{"tip the vat over", Use, false},
+		{"whet my blade on the stone", Use, true},
+		{"tip the vat over", Use, true},
 		{"fill the outlaw full of lead", Attack, false},
 		{"vamoose", Flee, false},
 		{"forty winks", Rest, false},
-		{"feast my eyes on the view", Look, false},
-		{"Brannoc greets everyone at the table", Talk, true},
-		{"I'm not dying for this: I run", Flee, true},
-		{"take the lamp, my friend", Take, true},
-		{"lay a curse on the baron", Drop, true},
+		{"feast my eyes on the view", Look, true},
+		{"Brannoc greets everyone at the table", Talk, false},
+		{"I'm not dying for this: I run", Flee, false},
+		{"take the lamp, my friend", Take, false},
+		{"lay a curse on the baron", Drop, false},
 		{"lay a sword on the wall", Drop, false},
 		{"go over to the old man by the well in the yard now", Move, true},
 		{"the moon is full tonight", "", false},
@@ -103,7 +101,8 @@ func TestFirst(t *testing.T) {
 		{"which way can I go?", Look, false},
 		{"what can I make out in the gloom?", Look, false},
 		{"does the duke like wine?", "", false},
-		{"perambulate round the old cloister garden", Examine, true},
+		{"perambulate round the old cloister garden", Examine, false},
+		{"lay the geas on him, they say", Drop, true},
 	} {
 		if verb, _, unsure := Parse(row.text).First(); verb != row.verb || unsure != row.unsure {
 			t.Errorf("%q: got %q, unsure %v", row.text, verb, unsure)

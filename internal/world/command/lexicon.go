@@ -178,7 +178,7 @@ func limitWays(all map[string]*entry) {
 		}
 		for text := range strings.SplitSeq(list, ", ") {
 			e := entryOf(all, text)
-			u := usage{sure: 0.9}
+			u := usage{sure: idiomConfidence}
 			if e.verb != nil {
 				u = *e.verb
 			}
@@ -195,7 +195,7 @@ func addWord(all map[string]*entry, kind, name, text string) {
 	switch kind {
 	case "verb":
 		u := usageAs(Verb(name))
-		u.sure, u.listed = 0.9, true
+		u.sure, u.listed = idiomConfidence, true
 		addVerb(all, text, u)
 		if !strings.Contains(text, " ") {
 			entryOf(all, text).class |= speltClass
@@ -227,7 +227,7 @@ func addWord(all map[string]*entry, kind, name, text string) {
 }
 
 // usageAs returns the usage of a verb that means one act in every way.
-func usageAs(v Verb) *usage { return &usage{acts: [5]Verb{v, v, v, v, v}, sure: 0.95} }
+func usageAs(v Verb) *usage { return &usage{acts: [5]Verb{v, v, v, v, v}, sure: listedConfidence} }
 
 // isOverridden reports whether the table has no say about a verb: a word of grammar is none, and
 // "go" with a direction is a move.

@@ -61,6 +61,24 @@ func ReadProse(text string) Prose {
 	return out
 }
 
+// ProperNames returns the names of several words in a text: the words with capital letters that stand together, without
+// the first one of a sentence.
+func (p Prose) ProperNames() (names []string) {
+	for _, s := range p {
+		from := 1
+		for i := 1; i <= len(s.words); i++ {
+			if i < len(s.words) && s.words[i].kind == plainWord && unicode.IsUpper([]rune(s.words[i].raw)[0]) {
+				continue
+			}
+			if i-from > 1 {
+				names = append(names, joinAll(s.words[from:i]))
+			}
+			from = i + 1
+		}
+	}
+	return names
+}
+
 // Find returns the first sentence of a text that has all words of a name, as near as the argument allows.
 func (p Prose) Find(name string, near Nearness) (Mention, bool) {
 	want := wordsOfName(name)
@@ -106,10 +124,20 @@ func (s sentence) find(want []string, headAt int, match wordMatch) (m Mention, o
 	return m, true
 }
 
+// IsPlural reports whether the noun of a name is in the plural.
+func IsPlural(name string) bool {
+	all := Namings(name)
+	if len(all) == 0 {
+		return false
+	}
+	words := BareWords(all[len(all)-1].Name)
+	return len(words) > 0 && isPlural(words[len(words)-1])
+}
+
 // isPlural reports whether a noun, or the last part of one with hyphens, is in the plural.
 func isPlural(noun string) bool {
-	if l := meaning.Lemma(noun, meaning.Noun); l != "" {
-		return l != noun
+	if l := nounOf(noun); l != noun && !strings.Contains(noun, "-") {
+		return true
 	}
 	_, tail, ok := strings.Cut(noun, "-")
 	return ok && isPlural(tail)

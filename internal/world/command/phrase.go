@@ -155,7 +155,15 @@ func nounOf(word string) string {
 	if _, tail, ok := strings.Cut(word, "-"); ok {
 		return nounOf(tail)
 	}
+	if stem, ok := strings.CutSuffix(word, "men"); ok { // ferrywomen, watermen
+		return stem + "man"
+	}
 	return word
+}
+
+// HasNumber reports whether a name has a number, as Room Nine does.
+func HasNumber(name string) bool {
+	return slices.ContainsFunc(lex(name), func(w word) bool { return w.is(numberClass) })
 }
 
 // Pronoun is what a pronoun stands for.

@@ -156,8 +156,8 @@ var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, comm
 // patience is how long a command waits for its other reader, and by default for its narrator.
 const patience = 2500 * time.Millisecond
 
-// namesNear returns the names of the cards that a player may mean in a text: those around it, its own, and the places that
-// exits lead to. A text of one or two words needs none.
+// namesNear returns the names of the cards that a player may mean in a text: those around it, its own, the places that
+// exits lead to, and those in the text of the place. A text of one or two words needs none.
 func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardID, text string) (names []string, err error) {
 	if len(strings.Fields(text)) < minNamed {
 		return nil, nil
@@ -175,6 +175,15 @@ func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardI
 			return err
 		}
 		ways, err := s.waysOut()
+		if err != nil {
+			return err
+		}
+		place, _, err := s.CardByID(ctx, s.place.ID)
+		if err != nil {
+			return err
+		}
+		shown, err := s.ReadText(ctx, place)
+		names = command.ReadProse(shown).ProperNames()
 		for _, t := range append(near, ways...) {
 			names = append(names, namesOf(t)...)
 		}
@@ -342,7 +351,7 @@ func (h *Host) commitAct(ctx context.Context,
 	var first dueClocks
 	var noun needsCard
 	if err = act(false); errors.As(err, &noun) {
-		if err = h.makeNoun(ctx, part("-made"), player, i, append(noun.also, noun.phrase)...); err != nil {
+		if err = h.makeNoun(ctx, part("-made"), player, i, noun); err != nil {
 			return done, err
 		}
 		tried = true

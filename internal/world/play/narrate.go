@@ -367,6 +367,12 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	if !d.Private {
 		line, _ = world.AnswerOf(t, d.Detail, d.Line)
 	}
+	var f struct {
+		Group bool `json:"group"`
+	}
+	if world.DecodeFields(t.Fields, &f); f.Group && line != "" {
+		return strings.Replace(world.Quote(d.Target.Name, line), " says: ", " say: ", 1), nil
+	}
 	if line != "" {
 		return world.Quote(d.Target.Name, line), nil
 	}

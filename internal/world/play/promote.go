@@ -68,26 +68,31 @@ type madeThing struct {
 type needsCard struct {
 	phrase string
 	also   []string // further phrases, of nouns that may become cards too
+	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 }
 
 func (needsCard) Error() string { return "world: a noun must become a card first" }
 
 // isPromotable reports whether a noun of a text can become a card: it stands in a text of the place, which does not tell
 // that there is none, and is a thing or somebody.
-func (r referent) isPromotable() bool {
-	return r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && len(r.name) <= maxNoun && isThing(r.noun())
+func (r referent) isPromotable() bool { return r.isPromotableAs(false) }
+
+// isPromotableAs is isPromotable for an act that needs somebody, if person is set.
+func (r referent) isPromotableAs(person bool) bool {
+	return r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && len(r.name) <= maxNoun &&
+		(isThing(r.noun()) || person && mayBePerson(r.noun()))
 }
 
 // makeNoun makes a card of the noun that a phrase means. It changes nothing if that is not possible; the act itself tells
 // the player why.
-func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent, phrases ...string) error {
+func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent, noun needsCard) error {
 	_, err := h.canon.Update(ctx, g, func(p *canon.Plan) error {
 		s, err := newTurn(ctx, h.world, p, player, i)
 		if err != nil {
 			return err
 		}
-		for _, phrase := range phrases {
-			if err := s.planPromotion(phrase); err != nil {
+		for _, phrase := range append(noun.also, noun.phrase) {
+			if err := s.planPromotion(needsCard{phrase: phrase, person: noun.person}); err != nil {
 				return err
 			}
 		}
@@ -103,9 +108,13 @@ func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID
 	return err
 }
 
-func (s *turn) planPromotion(phrase string) error {
-	r, err := s.resolveHere(phrase)
-	if err != nil || !r.isPromotable() {
+func (s *turn) planPromotion(noun needsCard) error {
+	find := s.resolveHere
+	if noun.person {
+		find = s.resolvePerson
+	}
+	r, err := find(noun.phrase)
+	if err != nil || !r.isPromotableAs(noun.person) {
 		return err
 	}
 	sum := sha256.Sum256([]byte(r.text.text))
@@ -114,7 +123,7 @@ func (s *turn) planPromotion(phrase string) error {
 	if ok, err := s.mayMake(made, r); err != nil || !ok {
 		return err
 	}
-	return s.makeThing(made, r)
+	return s.makeThing(made, r, noun.person && mayBePerson(r.noun()))
 }
 
 // mayMake reports whether the noun of a text was not made before, and the limits are not reached.
@@ -159,23 +168,28 @@ const reasonBusy = "busy"
 
 // tooBusy returns the answer of somebody who stands in a text and cannot become a card.
 func tooBusy(r referent) error {
-	return cannot(reasonBusy, "The %s has no time for you just now. Try again in an hour.", markup.Clean(r.name))
+	has := "has"
+	if r.mention.Plural && command.IsPlural(r.name) {
+		has = "have"
+	}
+	return cannot(reasonBusy, "The %s %s no time for you just now. Try again in an hour.", markup.Clean(r.name), has)
 }
 
 // makeThing plans the card below the place, its link to the place if it can be met or carried off, and the event.
-func (s *turn) makeThing(m madeThing, r referent) error {
+func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	noun, sentence, label := r.noun(), r.mention.Sentence, r.text.label
 	fields, typ := `{"fixed":true}`, "Item"
 	link := canon.Link{From: s.place.ID, Label: label}
+	name := cmp.Or(command.NameIn(sentence, m.Noun), m.Noun)
 	switch {
-	case meaning.IsMainly(noun, meaning.Noun, "person"):
-		fields, typ, link.Kind = linesFrom(r), "Character", world.LinkAt
-	case meaning.IsMainly(noun, meaning.Noun, "animal"):
+	case isMainly(noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
+	case person || isMainly(noun, "person"):
+		name = "The " + titleCase(m.Noun)
+		fields, typ, link.Kind = linesFrom(r), "Character", world.LinkAt
 	case !isFixed(noun):
 		fields, link.Kind, link.Attrs = `{"portable":true}`, world.LinkHolds, quantityAttrs(1)
 	}
-	name := cmp.Or(command.NameIn(sentence, m.Noun), m.Noun)
 	if name != m.Noun {
 		aliases, err := json.Marshal(map[string][]string{"aliases": {m.Noun}})
 		if err != nil {
@@ -215,8 +229,9 @@ func linesFrom(r referent) string {
 		who = "us"
 	}
 	f := struct {
-		Says []string `json:"says"`
-	}{[]string{
+		Says  []string `json:"says"`
+		Group bool     `json:"group,omitempty"` // several people
+	}{Group: command.IsPlural(r.name) || isMainly(r.noun(), "social group"), Says: []string{
 		r.mention.Phrase + ". That is all that anybody has ever said of " + who + ", and it will do.",
 		"I could not tell you. You would have to ask somebody who is paid to know.",
 		"Another time. There is work to do, and it does itself badly.",
@@ -226,15 +241,56 @@ func linesFrom(r referent) string {
 }
 
 func isThing(noun string) bool {
-	return noun != "" && (slices.Contains(thingWords, noun) || isAnyOf(noun, thingKinds))
+	return noun != "" && (slices.Contains(thingWords, noun) || isAnyOf(noun, thingKinds) || isAlive(noun))
 }
 
-func isAlive(noun string) bool {
-	return meaning.IsMainly(noun, meaning.Noun, "person") || meaning.IsMainly(noun, meaning.Noun, "animal")
+func isAlive(noun string) bool { return isMainly(noun, "person") || isMainly(noun, "animal") }
+
+// isMainly reports whether a noun is mainly of a kind. Of a compound that WordNet does not have, such as "ferrywoman", the
+// last part counts.
+func isMainly(noun, kind string) bool {
+	if meaning.Lemma(noun, meaning.Noun) == "" {
+		for _, tail := range personTails {
+			if strings.HasSuffix(noun, tail) {
+				noun = tail
+				break
+			}
+		}
+	}
+	return meaning.IsMainly(noun, meaning.Noun, kind)
+}
+
+var personTails = strings.Fields("woman man wife boy girl maid keeper maker seller")
+
+// mayBePerson reports whether a noun has a sense that is a person, an animal or a group of people, or is built like one
+// for somebody who does something and names no thing: the factor at the window.
+func mayBePerson(noun string) bool {
+	switch {
+	case isAlive(noun):
+		return true
+	case isAnyOf(noun, []string{"artifact", "natural object", "plant", "food"}):
+		return false
+	case isMainly(noun, "social group"), meaning.IsA(noun, meaning.Noun, "person"):
+		return true
+	}
+	isDoer := strings.HasSuffix(noun, "or") || strings.HasSuffix(noun, "er") || strings.HasSuffix(noun, "ist")
+	return isDoer && !isAnyOf(noun, []string{"object", "substance", "location", "body of water", "event", "state"})
 }
 
 func isFixed(noun string) bool { return slices.Contains(fixedWords, noun) || isAnyOf(noun, fixedKinds) }
 
 func isAnyOf(noun string, kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return meaning.IsA(noun, meaning.Noun, k) })
+}
+
+// titleCase returns words with capital first letters, as the names of persons have them.
+func titleCase(words string) string {
+	list := strings.Fields(words)
+	for i, w := range list {
+		if i > 0 && slices.Contains(smallWords, w) || w == "of" {
+			continue
+		}
+		list[i] = capital(w)
+	}
+	return strings.Join(list, " ")
 }

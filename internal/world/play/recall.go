@@ -33,12 +33,14 @@ func (s *turn) latestActs() ([]world.Action, error) {
 
 // explainPronouns replaces the pronouns of an intent by the names of the cards that they stand for.
 func (s *turn) explainPronouns() (err error) {
-	if s.intent.DirectObject, err = s.explain(s.intent.DirectObject); err != nil {
+	verb := s.intent.Verb
+	ofPerson := verb == command.Talk || verb == command.Attack
+	if s.intent.DirectObject, err = s.explain(s.intent.DirectObject, ofPerson); err != nil {
 		return err
 	}
 	targets := slices.Clone(s.intent.Targets)
 	for n := range targets {
-		if targets[n], err = s.explain(targets[n]); err != nil {
+		if targets[n], err = s.explain(targets[n], ofPerson || verb == command.Give); err != nil {
 			return err
 		}
 	}
@@ -46,8 +48,9 @@ func (s *turn) explainPronouns() (err error) {
 	return nil
 }
 
-// explain returns the name that a pronoun stands for, or any other name as it is.
-func (s *turn) explain(name string) (string, error) {
+// explain returns the name that a pronoun stands for, or any other name as it is. If ofPerson is set, the pronoun stands
+// for somebody at the place.
+func (s *turn) explain(name string, ofPerson bool) (string, error) {
 	p := command.PronounOf(name)
 	if p == command.NoPronoun {
 		return name, nil
@@ -55,6 +58,12 @@ func (s *turn) explain(name string) (string, error) {
 	all, err := s.listLookTargets()
 	if err != nil {
 		return name, err
+	}
+	if ofPerson {
+		if p == command.It && command.BareWords(name) != nil {
+			p = command.They
+		}
+		all = slices.DeleteFunc(slices.Clone(all), func(t world.Card) bool { return !world.IsAlive(t) || t.ID == s.player.ID })
 	}
 	r, err := s.recall(p, all)
 	switch t, ok := r.card(); {
@@ -95,12 +104,13 @@ func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err er
 			if fits, err := s.fitsPronoun(p, t); err != nil || !fits {
 				continue
 			}
-			if p == command.It || slices.ContainsFunc(among, func(o world.Card) bool { return o.ID == t.ID }) {
+			isThere := slices.ContainsFunc(among, func(o world.Card) bool { return o.ID == t.ID })
+			if isThere || p == command.It {
 				return referent{cards: []world.Card{t}}, nil
 			}
 			elsewhere = append(elsewhere, t)
 		}
-		if d.Detail != "" && (d.Verb == command.Examine || d.Verb == command.Look) && (p == command.It || p == command.They) {
+		if d.Detail != "" && !isOfPersons(among) && (d.Verb == command.Examine || d.Verb == command.Look) && (p == command.It || p == command.They) {
 			if r, err = s.resolve(d.Detail, among); err != nil || r.isFound() {
 				return r, err
 			}
@@ -127,6 +137,11 @@ func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err er
 	return r, nil
 }
 
+// isOfPersons reports whether cards are persons and animals only.
+func isOfPersons(among []world.Card) bool {
+	return !slices.ContainsFunc(among, func(t world.Card) bool { return !world.IsAlive(t) })
+}
+
 // fitsPronoun reports whether a pronoun may stand for a card.
 func (s *turn) fitsPronoun(p command.Pronoun, t world.Card) (bool, error) {
 	isPerson := world.IsAlive(t) && !t.IsType("Creature")
@@ -135,6 +150,12 @@ func (s *turn) fitsPronoun(p command.Pronoun, t world.Card) (bool, error) {
 		return !t.IsType(world.TypeLocation), nil
 	case p == command.It || !isPerson:
 		return p == command.It && !isPerson || !isPerson && t.IsType("Creature"), nil
+	}
+	var f struct {
+		Group bool `json:"group"`
+	}
+	if world.DecodeFields(t.Fields, &f); f.Group {
+		return false, nil
 	}
 	text, err := s.ReadText(s.ctx, t)
 	gender := spokenGender(text)

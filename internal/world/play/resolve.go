@@ -239,8 +239,8 @@ func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
 		return to, oneAtATime(r.cards)
 	case r.self:
 		return to, cannot("self", "You think better of it: that would be you.")
-	case r.isPerson() && !r.mention.Denied:
-		return to, s.mustBeCard(r, phrase)
+	case r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && mayBePerson(r.noun()):
+		return to, s.mustBePerson(r, phrase)
 	}
 	if err := r.unclear(); err != nil {
 		return to, err
@@ -249,6 +249,14 @@ func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
 		return to, cannot("no_target", "Whom do you mean by %q?", markup.Clean(phrase))
 	}
 	return to, s.nobodyHere(phrase)
+}
+
+// mustBePerson returns the error of an act on somebody who stands in a text: the noun must become a card first, or cannot.
+func (s *turn) mustBePerson(r referent, phrase string) error {
+	if r.isPromotableAs(true) && !s.tried {
+		return needsCard{phrase: phrase, person: true}
+	}
+	return tooBusy(r)
 }
 
 // isName reports whether words may name something.
@@ -262,11 +270,11 @@ func oneAtATime(cards []world.Card) error {
 
 // mustBeCard returns the error of an act on a noun of a text: the noun must become a card first, or cannot.
 func (s *turn) mustBeCard(r referent, phrase string) error {
-	switch {
-	case r.isPromotable() && !s.tried:
+	if r.isPerson() && r.text.of.IsZero() {
+		return s.mustBePerson(r, phrase)
+	}
+	if r.isPromotable() && !s.tried {
 		return needsCard{phrase: phrase}
-	case r.isPerson():
-		return tooBusy(r)
 	}
 	return s.notHere(phrase)
 }
@@ -284,8 +292,10 @@ func (s *turn) orMentioned(absent error, phrase string) error {
 		return s.notHere(phrase)
 	case r.isPromotable() && !s.tried:
 		return needsCard{phrase: phrase}
+	case r.isPromotable():
+		return cannot("absent", "There is no %s left to take.", markup.Clean(r.name))
 	case r.text.of.IsZero():
-		return absent
+		return cannot("fixed", "That is not to be carried off: “%s”", r.mention.Sentence)
 	}
 	owner, ok, err := s.CardByID(s.ctx, r.text.of)
 	if ok && world.IsAlive(owner) {
@@ -301,6 +311,17 @@ func (s *turn) nobodyHere(phrase string) error {
 		return err
 	}
 	here = slices.DeleteFunc(here, func(t world.Card) bool { return !world.IsAlive(t) })
+	r, err := s.resolveHere(phrase)
+	if err != nil {
+		return err
+	}
+	if t, ok := r.card(); ok && !world.IsAlive(t) || r.isMentioned() && !r.mention.Denied && !mayBePerson(r.noun()) {
+		name := "The " + strings.ToLower(r.mention.Noun)
+		if ok {
+			name = t.Title()
+		}
+		return cannot("lifeless", "%s is no living being, and does not answer.", markup.Clean(name))
+	}
 	others := "You are alone here."
 	if len(here) > 0 {
 		others = "Here: " + world.JoinNames(titlesOf(here), "and") + "."
@@ -314,7 +335,8 @@ func (s *turn) nobodyHere(phrase string) error {
 // isProperName reports whether a phrase is the name of somebody and no noun.
 func isProperName(phrase string) bool {
 	head := command.HeadOf(phrase)
-	return head != "" && (meaning.Lemma(head, meaning.Noun) == "" || strings.ToLower(phrase) != phrase)
+	return strings.ToLower(phrase) != phrase ||
+		meaning.Lemma(head, meaning.Noun) == "" && !strings.Contains(phrase, " ") && !isAlive(head) && !strings.HasSuffix(head, "s")
 }
 
 // notHere returns the error of an act on a thing that is not there. It tells of a thing with the same noun.
@@ -344,8 +366,8 @@ func (s *turn) notHere(phrase string) error {
 // of them.
 func matchNames(phrase string, among []world.Card, least command.Fit) (found []world.Card, all bool) {
 	for _, n := range command.Namings(phrase) {
-		if found := bestOf(n.Name, among, least); len(found) > 0 {
-			return pick(found, n)
+		if found, all := pick(bestOf(n.Name, among, least), n); len(found) > 0 {
+			return found, all
 		}
 	}
 	return nil, false
@@ -358,9 +380,11 @@ func pick(found []world.Card, n command.Naming) ([]world.Card, bool) {
 		return found, true
 	case n.Which > 0 && n.Which <= len(found):
 		return found[n.Which-1 : n.Which], false
+	case n.Which > 0 && len(found) == 1 && command.HasNumber(found[0].Title()):
+		return nil, false // room nine is not the seventh room
 	case n.Which < 0:
 		return found[len(found)-1:], false
-	case areAlike(found):
+	case len(found) > 1 && areAlike(found):
 		return found[:1], false
 	}
 	return found, false
@@ -499,7 +523,14 @@ func (s *turn) findRole(phrase string, among []world.Card, r *referent) error {
 
 // findGender finds those whom a noun for people of any trade describes: the old woman.
 func (s *turn) findGender(phrase string, among []world.Card, r *referent) error {
-	return s.findSomebody(phrase, among, r, s.fitsGender)
+	if err := s.findSomebody(phrase, among, r, s.fitsGender); err != nil || len(r.cards) > 0 {
+		return err
+	}
+	words := command.BareWords(phrase)
+	if len(words) != 2 { // the wrong quality is no reason to know nobody
+		return nil
+	}
+	return s.findSomebody(words[1], among, r, s.fitsGender)
 }
 
 // findSomebody finds the characters whom the words of a phrase fit.
@@ -512,10 +543,13 @@ func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
 		}
 		var found []world.Card
 		for _, t := range among {
-			if !world.IsAlive(t) || t.IsType(world.TypePlayer) || t.IsType("Creature") {
+			if !world.IsAlive(t) || t.ID == s.player.ID || t.IsType("Creature") {
 				continue
 			}
-			ok, err := fits(words, t)
+			ok, err := isTraveller(words, t), error(nil)
+			if !t.IsType(world.TypePlayer) {
+				ok, err = fits(words, t)
+			}
 			if err != nil {
 				return err
 			}
@@ -531,6 +565,12 @@ func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
 	return nil
 }
 
+// isTraveller reports whether words describe a player's character.
+func isTraveller(words []string, t world.Card) bool {
+	return t.IsType(world.TypePlayer) && len(words) == 1 &&
+		slices.Contains([]string{"traveller", "traveler", "player", "adventurer", "visitor"}, words[0])
+}
+
 // fitsRole reports whether words are the role of somebody, or a noun for people and other words from the first sentence
 // of its text.
 func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
@@ -540,12 +580,13 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 	world.DecodeFields(t.Fields, &f)
 	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
 	role := command.ReadProse(f.Role)
-	if genderOf(noun) == "" || f.Role != "" {
+	gender, _ := genderOf(noun)
+	if gender == "" || f.Role != "" {
 		if _, ok := role.Find(strings.Join(words, " "), command.SameWords); ok {
 			return true, nil
 		}
 	}
-	if noun == "" || genderOf(noun) != "" || !meaning.IsMainly(noun, meaning.Noun, "person") {
+	if noun == "" || gender != "" || !meaning.IsMainly(noun, meaning.Noun, "person") {
 		return false, nil
 	}
 	text, err := s.ReadText(s.ctx, t)
@@ -561,15 +602,33 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 	return ok, nil
 }
 
-// fitsGender reports whether a noun for people of any trade, with other words, describes somebody.
+// fitsGender reports whether a noun for people of any trade describes somebody, and other words stand in its text.
 func (s *turn) fitsGender(words []string, t world.Card) (bool, error) {
-	gender := genderOf(meaning.Lemma(words[len(words)-1], meaning.Noun))
+	gender, isChild := genderOf(meaning.Lemma(words[len(words)-1], meaning.Noun))
 	if gender == "" || len(words) > 2 {
 		return false, nil
 	}
+	var f struct {
+		Age int `json:"age"`
+	}
+	if world.DecodeFields(t.Fields, &f); f.Age > 0 && gender != anyone && isChild != (f.Age < grownUp) {
+		return false, nil
+	}
 	text, err := s.ReadText(s.ctx, t)
-	return gender == anyone || gender == spokenGender(text), err
+	if gender != anyone && gender != spokenGender(text) {
+		return false, err
+	}
+	told := command.ReadProse(strings.Join(namesOf(t), " ") + "\n" + text)
+	for _, w := range words[:len(words)-1] {
+		if _, ok := told.Find(w, command.SameWords); !ok {
+			return false, err
+		}
+	}
+	return true, err
 }
+
+// grownUp is the age from which somebody is no child.
+const grownUp = 16
 
 // Genders of nouns for people.
 const (
@@ -578,17 +637,23 @@ const (
 	anyone = "they"
 )
 
-// genderOf returns the gender that a noun for people of any trade has, or "".
-func genderOf(noun string) string {
+// genderOf returns the gender that a noun for people of any trade has, or "", and whether it is one for children.
+func genderOf(noun string) (gender string, isChild bool) {
 	switch noun {
-	case "man", "fellow", "guy", "gentleman", "boy", "lad", "bloke", "chap":
-		return male
-	case "woman", "lady", "girl", "lass", "gal":
-		return female
+	case "man", "fellow", "guy", "gentleman", "bloke", "chap":
+		return male, false
+	case "boy", "lad":
+		return male, true
+	case "woman", "lady":
+		return female, false
+	case "girl", "lass":
+		return female, true
+	case "child", "kid", "youngster":
+		return anyone, true
 	case "person", "stranger":
-		return anyone
+		return anyone, false
 	}
-	return ""
+	return "", false
 }
 
 // spokenGender returns the gender of the pronouns of which a text has the most, or "".
