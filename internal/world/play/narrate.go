@@ -118,7 +118,7 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 		case h.IsType(world.TypePlayer):
 			players = append(players, h.Title()+" (a traveller like you)")
 		case world.IsAlive(h):
-			folk = append(folk, h.Title())
+			folk = append(folk, world.Definite(h))
 		default:
 			things = append(things, world.Indefinite(h))
 		}
@@ -367,16 +367,17 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	if !d.Private {
 		line, _ = world.AnswerOf(t, d.Detail, d.Line)
 	}
+	who := capital(world.DefiniteName(d.Target.Name))
 	var f struct {
 		Group bool `json:"group"`
 	}
 	if world.DecodeFields(t.Fields, &f); f.Group && line != "" {
-		return strings.Replace(world.Quote(d.Target.Name, line), " says: ", " say: ", 1), nil
+		return strings.Replace(world.Quote(who, line), " says: ", " say: ", 1), nil
 	}
 	if line != "" {
-		return world.Quote(d.Target.Name, line), nil
+		return world.Quote(who, line), nil
 	}
-	return listening.tell(d.Line, d.Target.Name), nil
+	return listening.tell(d.Line, who), nil
 }
 
 func tellBlow(d world.Action) string {

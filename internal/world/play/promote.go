@@ -67,6 +67,7 @@ type madeThing struct {
 // needsCard ends the plan of an act on a noun of a text: the noun must become a card first.
 type needsCard struct {
 	phrase string
+	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 	also   []string // further phrases, of nouns that may become cards too
 	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 }
@@ -91,8 +92,8 @@ func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID
 		if err != nil {
 			return err
 		}
-		for _, phrase := range append(noun.also, noun.phrase) {
-			if err := s.planPromotion(needsCard{phrase: phrase, person: noun.person}); err != nil {
+		for _, phrase := range append(slices.Clone(noun.also), noun.phrase) {
+			if err := s.planPromotion(phrase, noun.person); err != nil {
 				return err
 			}
 		}
@@ -108,13 +109,13 @@ func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID
 	return err
 }
 
-func (s *turn) planPromotion(noun needsCard) error {
+func (s *turn) planPromotion(phrase string, person bool) error {
 	find := s.resolveHere
-	if noun.person {
+	if person {
 		find = s.resolvePerson
 	}
-	r, err := find(noun.phrase)
-	if err != nil || !r.isPromotableAs(noun.person) {
+	r, err := find(phrase)
+	if err != nil || !r.isPromotableAs(person) {
 		return err
 	}
 	sum := sha256.Sum256([]byte(r.text.text))
@@ -123,7 +124,7 @@ func (s *turn) planPromotion(noun needsCard) error {
 	if ok, err := s.mayMake(made, r); err != nil || !ok {
 		return err
 	}
-	return s.makeThing(made, r, noun.person && mayBePerson(r.noun()))
+	return s.makeThing(made, r, person && mayBePerson(r.noun()))
 }
 
 // mayMake reports whether the noun of a text was not made before, and the limits are not reached.
@@ -185,7 +186,7 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	case isMainly(noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
 	case person || isMainly(noun, "person"):
-		name = "The " + titleCase(m.Noun)
+		name = m.Noun // one of several is one
 		fields, typ, link.Kind = linesFrom(r), "Character", world.LinkAt
 	case !isFixed(noun):
 		fields, link.Kind, link.Attrs = `{"portable":true}`, world.LinkHolds, quantityAttrs(1)
@@ -231,7 +232,9 @@ func linesFrom(r referent) string {
 	f := struct {
 		Says  []string `json:"says"`
 		Group bool     `json:"group,omitempty"` // several people
-	}{Group: command.IsPlural(r.name) || isMainly(r.noun(), "social group"), Says: []string{
+		Role  string   `json:"role"`            // the text tells of others, too
+		Minor bool     `json:"minor"`
+	}{Minor: true, Role: r.name, Group: command.IsPlural(r.name) || isMainly(r.noun(), "social group"), Says: []string{
 		r.mention.Phrase + ". That is all that anybody has ever said of " + who + ", and it will do.",
 		"I could not tell you. You would have to ask somebody who is paid to know.",
 		"Another time. There is work to do, and it does itself badly.",
@@ -274,7 +277,21 @@ func mayBePerson(noun string) bool {
 		return true
 	}
 	isDoer := strings.HasSuffix(noun, "or") || strings.HasSuffix(noun, "er") || strings.HasSuffix(noun, "ist")
-	return isDoer && !isAnyOf(noun, []string{"object", "substance", "location", "body of water", "event", "state"})
+	return isDoer && !isAnyOf(noun, notDoers)
+}
+
+// notDoers are kinds of nouns that are nobody, however they end: river, number, weather.
+var notDoers = []string{
+	"object",
+	"substance",
+	"location",
+	"body of water",
+	"attribute",
+	"body part",
+	"phenomenon",
+	"time period",
+	"measure",
+	"communication",
 }
 
 func isFixed(noun string) bool { return slices.Contains(fixedWords, noun) || isAnyOf(noun, fixedKinds) }

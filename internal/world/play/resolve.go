@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -324,7 +325,7 @@ func (s *turn) nobodyHere(phrase string) error {
 	}
 	others := "You are alone here."
 	if len(here) > 0 {
-		others = "Here: " + world.JoinNames(titlesOf(here), "and") + "."
+		others = "Here: " + world.JoinNames(slicesx.Map(here, world.Definite), "and") + "."
 	}
 	if isProperName(phrase) {
 		return cannot("absent", "%s is not here. %s", capital(markup.Clean(phrase)), others)
@@ -575,7 +576,8 @@ func isTraveller(words []string, t world.Card) bool {
 // of its text.
 func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 	var f struct {
-		Role string `json:"role"`
+		Role  string `json:"role"`
+		Minor bool   `json:"minor"`
 	}
 	world.DecodeFields(t.Fields, &f)
 	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
@@ -586,7 +588,7 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 			return true, nil
 		}
 	}
-	if noun == "" || gender != "" || !meaning.IsMainly(noun, meaning.Noun, "person") {
+	if f.Minor || noun == "" || gender != "" || !meaning.IsMainly(noun, meaning.Noun, "person") {
 		return false, nil
 	}
 	text, err := s.ReadText(s.ctx, t)
