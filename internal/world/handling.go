@@ -28,7 +28,10 @@ func Definite(t Card) string {
 
 // DefiniteName returns a name as used within a sentence: "the rope" for a common noun, other names as they are.
 func DefiniteName(name string) string {
-	if first, _, _ := strings.Cut(name, " "); first == "" || first != strings.ToLower(first) {
+	switch first, rest, _ := strings.Cut(name, " "); {
+	case rest != "" && (first == "The" || first == "A" || first == "An"):
+		return "the " + rest
+	case first == "" || first != strings.ToLower(first):
 		return name
 	}
 	return "the " + name
@@ -37,7 +40,10 @@ func DefiniteName(name string) string {
 // Indefinite returns the name of a card in a list of things: "a rope", "nets", "The Quay Boathook".
 func Indefinite(t Card) string {
 	title := t.Title()
+	first, rest, _ := strings.Cut(title, " ")
 	switch {
+	case rest != "" && (first == "The" || first == "A" || first == "An") && !IsAlive(t):
+		return strings.ToLower(first) + " " + rest
 	case title == "" || title[:1] != strings.ToLower(title[:1]) || isPlural(title):
 		return title
 	case strings.ContainsAny(title[:1], "aeiou"):

@@ -16,11 +16,24 @@ func (s *turn) planAction() error {
 	}
 	before := *s
 	err := s.planHandling()
-	if no, ok := errors.AsType[*impossible](err); !errors.Is(err, errOther) && (!ok || no.reason != reasonUnknown) {
+	absent, ok := errors.AsType[*impossible](err)
+	if absent = ifAbsent(absent); !errors.Is(err, errOther) && (!ok || absent == nil) {
 		return err
 	}
 	*s = before
-	return s.planVerb()
+	err = s.planVerb()
+	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use && ifAbsent(no) != nil {
+		return absent
+	}
+	return err
+}
+
+// ifAbsent returns the refusal of an act on a thing that is not there, or nil for another one.
+func ifAbsent(no *impossible) *impossible {
+	if no == nil || no.reason != reasonUnknown && no.reason != "absent" {
+		return nil
+	}
+	return no
 }
 
 // planVerb plans the act of the turn's intent by its verb.

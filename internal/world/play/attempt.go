@@ -303,9 +303,9 @@ func tellAttempt(d world.Action) string {
 	case success && slices.Contains(motions, verb):
 		return managed.tell(d.Line, d.Detail) + " It leads nowhere else: you are where you were."
 	case approaches[verb].social && d.Target != nil && success:
-		return capital(moved.tell(d.Line, world.DefiniteName(d.Target.Name)))
+		return capitalize(moved.tell(d.Line, world.DefiniteName(d.Target.Name)))
 	case approaches[verb].social && d.Target != nil:
-		return capital(unmoved.tell(d.Line, world.DefiniteName(d.Target.Name)))
+		return capitalize(unmoved.tell(d.Line, world.DefiniteName(d.Target.Name)))
 	case success:
 		return managed.tell(d.Line, d.Detail)
 	}

@@ -30,6 +30,7 @@ type handled struct {
 	by     string // the preposition of other: into, behind, to
 	other  string // the second thing, as typed
 	tool   string // the thing after with or using
+	as     string // the verb of the handling that it is instead; see errAs
 }
 
 // A subject is a thing that a command names: a card, or a noun in the texts of the place.
@@ -161,13 +162,21 @@ func (h *handled) find(name string) (t subject, err error) {
 	case isEverywhere(plain):
 		return subject{name: "the " + plain, nouns: nounsOf(plain)}, nil
 	}
-	return t, cannot(reasonUnknown, "You see no %s here.", markup.Clean(plain))
+	reason := "absent"
+	if h.intent.Verb == command.Attempt {
+		reason = reasonUnknown
+	}
+	return t, cannot(reason, "You see no %s here.", markup.Clean(plain))
 }
 
 // findNoun returns a noun of a text as a thing.
 func (h *handled) findNoun(r referent, phrase string) (t subject, err error) {
 	if h.makes && r.isPromotable() && !h.tried {
-		return t, needsCard{phrase: phrase, also: []string{h.object, h.other}}
+		also := slices.DeleteFunc([]string{h.object, h.other}, func(name string) bool {
+			_, name = command.SplitCount(name)
+			return name == phrase || name == ""
+		})
+		return t, needsCard{phrase: phrase, also: also}
 	}
 	h.label = h.label.Meet(r.text.label)
 	name := strings.ToLower(r.name)
@@ -180,7 +189,7 @@ func (h *handled) findNoun(r referent, phrase string) (t subject, err error) {
 // findTool returns the thing that an act is done with. It must be held, or lie within reach.
 func (h *handled) findTool(name string) (t subject, err error) {
 	if t, err = h.find(name); err != nil {
-		if no, ok := err.(*impossible); ok && no.reason == reasonUnknown {
+		if no, ok := err.(*impossible); ok && ifAbsent(no) != nil {
 			return t, cannot("no_means", "You have no %s.", name)
 		}
 		return t, err

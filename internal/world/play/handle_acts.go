@@ -19,7 +19,7 @@ func planOpen(h *handled) error {
 	t, err := h.find(h.object)
 	if err == nil {
 		if locked, err := h.hasState(t, "locked"); err != nil || locked {
-			return orCannot(err, "locked", "%s %s locked.", capital(t.name), world.IsAre(t.name))
+			return orCannot(err, "locked", "%s %s locked.", capitalize(t.name), world.IsAre(t.name))
 		}
 		return c.plan(h)
 	}
@@ -62,7 +62,7 @@ func planLock(state string) func(*handled) error {
 		case err != nil:
 			return err
 		case state == "shut" && !locked:
-			return cannot("already", "%s %s not locked.", capital(t.name), world.IsAre(t.name))
+			return cannot("already", "%s %s not locked.", capitalize(t.name), world.IsAre(t.name))
 		case refused != nil && state != "shut":
 			return refused
 		case h.tool == "":
@@ -112,7 +112,7 @@ func planCut(h *handled) error {
 		return err
 	}
 	if !tool.isKind(edged...) {
-		return cannot("no_means", "%s %s no edge to cut with.", capital(tool.name), hasHave(tool.name))
+		return cannot("no_means", "%s %s no edge to cut with.", capitalize(tool.name), hasHave(tool.name))
 	}
 	if err := h.leave(t, c.state); err != nil {
 		return err
@@ -141,7 +141,7 @@ func planMend(h *handled) error {
 		return err
 	}
 	if t.hasCard() && (state == "" || strings.HasSuffix(state, "mended.")) {
-		return cannot("unfit", "%s %s no mending.", capital(t.name), map[bool]string{true: "need", false: "needs"}[world.IsAre(t.name) == "are"])
+		return cannot("unfit", "%s %s no mending.", capitalize(t.name), map[bool]string{true: "need", false: "needs"}[world.IsAre(t.name) == "are"])
 	}
 	if ok, err := h.settleHandling("survival", "easy"); err != nil || !ok {
 		return h.failed(err, t)
@@ -247,6 +247,9 @@ func asSubject(c world.Held, typed string) subject {
 
 // planHold holds a thing up, or shakes it, and tells how it looks or sounds.
 func planHold(h *handled) error {
+	if h.name == "hold up" && h.object == "" {
+		return errOther
+	}
 	c, _, err := h.reach(h.object)
 	if err != nil {
 		if t, bad := h.find(h.object); bad == nil && h.name == "shake" && (!t.hasCard() || !world.IsAlive(t.card)) {
@@ -309,7 +312,7 @@ func (h *handled) putInto(how string) error {
 	}
 	n, _ := command.SplitCount(h.object)
 	if inside, err := h.isInside(to.card, c.ID); err != nil || inside || to.card.ID == c.ID {
-		return orCannot(err, "unfit", "%s cannot hold itself.", capital(definite(c.Card)))
+		return orCannot(err, "unfit", "%s cannot hold itself.", capitalize(definite(c.Card)))
 	}
 	h.action.Handling = &world.Handling{Words: how}
 	if !to.hasCard() { // no more cards are made here: it lies beside the noun
@@ -371,6 +374,7 @@ func planTie(h *handled) error {
 		if words := strings.Fields(h.other); isSelf(h.other) || slices.Contains([]string{"waist", "neck", "head", "wrist", "arm"}, words[len(words)-1]) {
 			return planWear(h)
 		}
+		h.name = "put"
 		return h.putInto("tied")
 	}
 	t, err := h.find(h.object)

@@ -18,7 +18,7 @@ func planWear(h *handled) error {
 	}
 	t := asSubject(c, h.object)
 	if h.name == "wear" && len(t.nouns) > 0 && !t.isKind(wearable...) {
-		return cannot("unfit", "%s %s nothing to wear.", capital(t.name), world.IsAre(t.name))
+		return cannot("unfit", "%s %s nothing to wear.", capitalize(t.name), world.IsAre(t.name))
 	}
 	worn := "worn by " + h.player.Title()
 	if already, err := h.hasState(t, worn); err != nil || already {
@@ -95,7 +95,7 @@ func planDrink(h *handled) error {
 			return err
 		}
 		if strings.HasSuffix(state, " empty.") {
-			return cannot("unfit", "%s %s empty.", capital(t.name), world.IsAre(t.name))
+			return cannot("unfit", "%s %s empty.", capitalize(t.name), world.IsAre(t.name))
 		}
 		return h.done("of", t)
 	}
@@ -199,7 +199,7 @@ func planPerch(h *handled) error {
 			h.action.Handling = &world.Handling{Words: h.manner.Verb + " down beside"}
 			return h.done("", t)
 		}
-		return cannot("alive", "%s would not have it.", capital(t.name))
+		return cannot("alive", "%s would not have it.", capitalize(t.name))
 	}
 	h.name = act
 	verb := h.manner.Verb
@@ -218,7 +218,8 @@ func planPerch(h *handled) error {
 			return h.failed(err, t)
 		}
 	case "climb":
-		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" || by == "into" || by == "in" {
+		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" || by == "into" || by == "in" ||
+			len(t.nouns) > 0 && t.isKind("seat", "bed", "furniture", "step") {
 			break
 		}
 		if ok, err := h.settleHandling("athletics", "easy"); err != nil || !ok {
@@ -271,7 +272,7 @@ func planWait(h *handled) error {
 		if _, ok := err.(*impossible); !ok {
 			return err
 		}
-		return h.done("vain", subject{name: strings.TrimSpace(who)})
+		return h.done("vain", subject{name: world.DefiniteName(strings.TrimSpace(who))})
 	}
 	if t.hasCard() && world.IsAlive(t.card) {
 		h.rests = world.Minute

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
@@ -97,6 +95,11 @@ var handlingTexts = map[string][]string{
 	"dig failed":      {"{O} {is} too hard to dig in with your hands.", "You scrape at {o}, and get nowhere."},
 	"swim":            {"You swim out a little way, and come back dripping and awake.", "You go in up to the neck, take a few strokes, and come out where you went in."},
 	"swim failed":     {"You go in, and come out again faster: the water is in no mood for you.", "You swallow more of the water than you swim through, and are glad of the edge."},
+	"throw":           {"You throw {o} at {t}. It glances off.", "{O} strike{s} {t} and drop{s}.", "You let fly with {o}. {T} {tis} none the worse for it."},
+	"throw water":     {"You throw {o} into {t}. There is a splash, and a little later {o} wash{es} up at your feet."},
+	"hit":             {"You strike {o}. It hurts you more.", "A dull thud: {o} take{s} no notice.", "You hit {o}, and nothing gives."},
+	"hit with":        {"You strike {o} with {t}. A dull sound, and no more.", "{T} strike{ts} {o} and spring{ts} back.", "You hit {o} with {t}, and nothing gives."},
+	"look":            {"You look {w} {o}. {found}"},
 	"show":            {"You show {o} to {t}, who looks, and nods.", "You hold {o} out to {t}, who gives it a long look and you another.", "{T} looks at {o}, and then at you."},
 	"show answer":     {"You show {o} to {t}. {w}"},
 	"smell place":     {"You sniff the air. {sense}"},
@@ -142,6 +145,7 @@ func (m narrator) tellHandling(ctx context.Context, d world.Action) (string, err
 	text := list[d.Line%len(list)]
 	for mark, read := range map[string]func() (string, error){
 		"{about}": func() (string, error) { return m.firstSentence(ctx, d) },
+		"{found}": func() (string, error) { return m.tellFound(ctx, d) },
 		"{sense}": func() (string, error) { return m.tellSense(ctx, d) },
 		"{span}":  func() (string, error) { return world.FormatDuration(d.DurationMs), nil },
 		"{time}":  func() (string, error) { return world.TimeOfDay(d.Clock), nil },
@@ -172,15 +176,9 @@ func fillIn(text string, t world.Handling) string {
 		}
 		return singular
 	}
-	return strings.NewReplacer("{o}", t.Thing, "{O}", capital(t.Thing), "{t}", t.Other, "{T}", capital(t.Other), "{w}", t.Words,
+	return strings.NewReplacer("{o}", t.Thing, "{O}", capitalize(t.Thing), "{t}", t.Other, "{T}", capitalize(t.Other), "{w}", t.Words,
 		"{is}", pick(many, "are", "is"), "{has}", pick(many, "have", "has"), "{s}", pick(many, "", "s"), "{es}", pick(many, "", "es"),
-		"{ts}", pick(others, "", "s"), "{tes}", pick(others, "", "es")).Replace(text)
-}
-
-// capital returns a text with a capital first letter.
-func capital(text string) string {
-	r, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + text[n:]
+		"{ts}", pick(others, "", "s"), "{tis}", pick(others, "are", "is"), "{tes}", pick(others, "", "es")).Replace(text)
 }
 
 // textsAbout returns the texts about the thing of an act: that of its card, or the sentence of the place that names it.
@@ -229,6 +227,34 @@ func (m narrator) firstSentence(ctx context.Context, d world.Action) (string, er
 		}
 	}
 	return "", err
+}
+
+// tellFound tells what a look under, behind or into a thing finds.
+func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error) {
+	if len(d.Objects) > 0 {
+		t, ok, err := m.CardByID(ctx, d.Objects[0].ID)
+		if err != nil || !ok {
+			return "", err
+		}
+		inside, err := m.tellContents(ctx, t, d.Handling.Words)
+		if err != nil {
+			return "", err
+		}
+		traces, err := readTrace(ctx, m.AsOf, t.ID)
+		if err != nil {
+			return "", err
+		}
+		for _, sentence := range traces {
+			if aspectOf(sentence) == "filling" && d.Handling.Words == "in" {
+				inside = strings.TrimSpace(sentence + " " + inside)
+			}
+		}
+		if inside != "" {
+			return inside, nil
+		}
+	}
+	texts := []string{"There is nothing.", "Nothing but dust.", "Nothing that anybody would want."}
+	return texts[d.Line%len(texts)], nil
 }
 
 // tellSense returns what the texts about a thing tell of a sense.

@@ -77,7 +77,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse, makes: true, plan: planShift})
 	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, push over, tip over, knock over",
 		handling{name: "push", over: []command.Verb{command.Use, command.Attack, command.Take, command.Defend}, makes: true, plan: planShift})
-	add("hold up, hold", handling{over: asUse, plan: planHold})
+	add("hold up, hold", handling{over: append([]command.Verb{command.Take, command.Defend}, asLook...), plan: planHold})
 	add("shake, rattle", handling{over: asUse, plan: planHold})
 	add("tie, bind, fasten, attach, lash, moor, hitch, tie up, chain", handling{over: asAny, makes: true, plan: planTie})
 	add("untie, unfasten, unbind, detach, loosen, undo, unhitch", handling{over: asAny, makes: true, plan: planUntie})
@@ -97,6 +97,12 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	}
 	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay, plan: planPerch})
 	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb", plan: planPerch})
+	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw, command.Give, command.Drop}, makes: true,
+		plan: planThrowAt})
+	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true, plan: planHit})
+	add("look, peek, peer, search, check", handling{name: "look", over: asLook, plan: planPeek})
+	add("take down, pull down, get down, unhook, unpin", handling{name: "take", over: append([]command.Verb{command.Attack}, asAny...), makes: true, plan: planTakeDown})
+	add("use", handling{over: []command.Verb{command.Use}, plan: planUseAs})
 	add("follow, accompany, shadow, tail", handling{plan: planFollow})
 	add("wait, wait for", handling{over: asStay, plan: planWait})
 	add("dig, dig up", handling{over: asAny, plan: planDig})
@@ -111,12 +117,23 @@ func (s *turn) planHandling() error {
 	if !ok {
 		return errOther
 	}
+	for _, name := range []*string{&h.object, &h.other, &h.tool} {
+		var err error
+		if *name, err = s.explain(*name, false); err != nil {
+			return err
+		}
+	}
 	if h.tool != "" && !canLackTool(h.name) {
 		if _, err := h.findTool(h.tool); err != nil {
 			return err
 		}
 	}
-	return h.handling.plan(h)
+	err := h.handling.plan(h)
+	if errors.Is(err, errAs) {
+		h.handling, h.manner.Verb = handlings()[h.as], h.as
+		err = h.handling.plan(h)
+	}
+	return err
 }
 
 // canLackTool reports whether the thing after "with" is no tool: filled with water.
@@ -162,7 +179,7 @@ func (c change) refuses(h *handled, t subject) error {
 	if already, err := h.hasState(t, c.state); c.state == "" || err != nil || !already {
 		return err
 	}
-	return cannot("already", "%s %s %s already.", capital(t.name), world.IsAre(t.name), c.state)
+	return cannot("already", "%s %s %s already.", capitalize(t.name), world.IsAre(t.name), c.state)
 }
 
 // failed finishes an act that did not succeed.

@@ -99,9 +99,9 @@ func (s *turn) findHolder() (world.Card, error) {
 func staysPut(t world.Card) error {
 	name := definite(t)
 	if world.IsAre(name) == "are" {
-		return cannot("fixed", "%s stay where they are.", capital(name))
+		return cannot("fixed", "%s stay where they are.", capitalize(name))
 	}
-	return cannot("fixed", "%s stays where it is.", capital(name))
+	return cannot("fixed", "%s stays where it is.", capitalize(name))
 }
 
 // orFixed returns another reason for the error of a thing that cannot be taken, if it is a part of the place.

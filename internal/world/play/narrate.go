@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/canon"
@@ -22,7 +23,7 @@ type narrator struct{ *world.AsOf }
 func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, error) {
 	switch event.Type(e.Type) {
 	case world.ClockReconciled:
-		return tellReconciliation(e.Payload), nil
+		return m.tellReconciliation(ctx, e)
 	case world.QuestAdvanced:
 		return m.tellProgress(ctx, e.Payload)
 	}
@@ -41,18 +42,32 @@ func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string
 	return "", nil
 }
 
-// tellReconciliation narrates to a player how it was set to the time of a place.
-func tellReconciliation(payload json.RawMessage) string {
-	var r world.Reconciliation
-	world.DecodeFields(payload, &r)
+// tellReconciliation narrates to a player how it was set to the time of a place. That the player is ahead of the hour is
+// told once for each part of the day.
+func (m narrator) tellReconciliation(ctx context.Context, e canon.StoredEvent) (string, error) {
+	var r, earlier world.Reconciliation
+	world.DecodeFields(e.Payload, &r)
 	switch r.Policy {
 	case world.PolicyWait:
-		return "You wait " + world.FormatDuration(r.Clock-r.From) + "; it is " + world.TimeOfDay(r.Clock) + " now."
+		return "You wait " + world.FormatDuration(r.Clock-r.From) + "; it is " + world.TimeOfDay(r.Clock) + " now.", nil
 	case world.PolicyCompress:
-		return "You are ahead of the hour here. The rest of the " + world.TimeOfDay(r.Anchor) +
-			" passes before it has caught up with you."
+	default:
+		return "", nil
 	}
-	return ""
+	events, _, err := m.Events(ctx, canon.EventQuery{Scopes: []string{e.Scope}, Types: []string{e.Type},
+		Page: canon.Page{Limit: freshWindow, Uncounted: true}})
+	for _, other := range events { // the latest first
+		if other.Seq >= e.Seq {
+			continue
+		}
+		if world.DecodeFields(other.Payload, &earlier); earlier.Policy == world.PolicyCompress &&
+			world.TimeOfDay(earlier.Anchor) == world.TimeOfDay(r.Anchor) && r.From-earlier.From < world.Day/4 {
+			return "", err
+		}
+		break
+	}
+	return "You are ahead of the hour here. The rest of the " + world.TimeOfDay(r.Anchor) +
+		" passes before it has caught up with you.", err
 }
 
 func (m narrator) tellMove(ctx context.Context, d world.Action) (string, error) {
@@ -93,7 +108,7 @@ func (m narrator) describePlace(ctx context.Context, t world.Card, player canon.
 			parts = append(parts, more)
 		}
 	}
-	company, err := m.tellCompany(ctx, t, player)
+	company, err := m.tellCompany(ctx, t, player, text)
 	if err != nil {
 		return "", err
 	}
@@ -101,8 +116,9 @@ func (m narrator) describePlace(ctx context.Context, t world.Card, player canon.
 	return strings.Join(append(append(parts, company...), tellExits(exits)), " "), err
 }
 
-// tellCompany lists the persons and things at a place, in sentences.
-func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.CardID) ([]string, error) {
+// tellCompany lists the persons and things at a place, in sentences. Things that the text of the place tells of already,
+// as it was before somebody handled them, are left out.
+func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.CardID, text string) ([]string, error) {
 	here, err := m.CardsHere(ctx, t.ID)
 	if err != nil {
 		return nil, err
@@ -123,8 +139,15 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 			things = append(things, world.Indefinite(h))
 		}
 	}
+	var standing []string
 	for _, c := range lying {
-		things = append(things, world.CountedName(c))
+		switch {
+		case strings.HasPrefix(c.Card.Name, t.Name+"+") && command.NameIn(text, c.Card.Title()) != "":
+		case isPortable(c.Card):
+			things = append(things, world.CountedName(c))
+		default:
+			standing = append(standing, world.CountedName(c))
+		}
 	}
 	var out []string
 	if folk = append(folk, players...); len(folk) > 0 {
@@ -132,6 +155,9 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 	}
 	if len(things) > 0 {
 		out = append(out, "There lies: "+world.JoinNames(things, "and")+".")
+	}
+	if len(standing) > 0 {
+		out = append(out, "Here you see: "+world.JoinNames(standing, "and")+".")
 	}
 	return out, nil
 }
@@ -154,7 +180,10 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 	switch {
 	case d.Verb == command.Inventory:
 		own, err := m.HeldItems(ctx, d.PlayerID)
-		return tellInventory(own), err
+		if err != nil {
+			return "", err
+		}
+		return m.tellInventory(ctx, own)
 	case d.Verb == command.Quests:
 		return m.tellQuests(ctx, d, place)
 	case d.Verb == command.Ask:
@@ -206,12 +235,25 @@ func (m narrator) tellDetail(ctx context.Context, t world.Card, d world.Action) 
 	return "You see nothing more than you saw before.", nil
 }
 
-func tellInventory(own []world.Held) string {
+func (m narrator) tellInventory(ctx context.Context, own []world.Held) (string, error) {
 	if len(own) == 0 {
-		return "You carry nothing."
+		return "You carry nothing.", nil
 	}
-	names := slicesx.Map(own, world.CountedName)
-	return "You carry " + world.JoinNames(names, "and") + "."
+	ids := slicesx.Map(own, func(c world.Held) canon.CardID { return c.ID })
+	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: ids, Active: true, Tick: m.Tick, AsOf: m.Seq})
+	worn := map[canon.CardID]bool{}
+	for _, l := range layers {
+		if l.Kind == world.LayerDynamic && slices.ContainsFunc(linesOf(l), func(s string) bool { return aspectOf(s) == "wearer" }) {
+			worn[l.Card] = true
+		}
+	}
+	names := slicesx.Map(own, func(c world.Held) string {
+		if worn[c.ID] {
+			return world.CountedName(c) + " (worn)"
+		}
+		return world.CountedName(c)
+	})
+	return "You carry " + world.JoinNames(names, "and") + ".", err
 }
 
 func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, error) {
@@ -234,7 +276,7 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	if err != nil {
 		return "", err
 	}
-	inside, err := m.tellContents(ctx, t)
+	inside, err := m.tellContents(ctx, t, "")
 	if inside != "" {
 		traces = append(traces, inside)
 	}
@@ -340,9 +382,9 @@ func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
 		}
 	}
 	if d.Target != nil {
-		return "You try " + what + " on " + d.Target.Name + ". Nothing comes of it.", nil
+		return "You hold " + what + " to " + world.DefiniteName(d.Target.Name) + ". The two have nothing to say to each other.", nil
 	}
-	return "You try " + what + ". Nothing comes of it.", nil
+	return "You turn " + what + " this way and that. It does nothing that it did not do before.", nil
 }
 
 func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) {
@@ -367,7 +409,7 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	if !d.Private {
 		line, _ = world.AnswerOf(t, d.Detail, d.Line)
 	}
-	who := capital(world.DefiniteName(d.Target.Name))
+	who := capitalize(world.DefiniteName(d.Target.Name))
 	var f struct {
 		Group bool `json:"group"`
 	}

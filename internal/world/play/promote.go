@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -51,7 +53,8 @@ var (
 		"wharf",
 	}
 	// thingWords are nouns that WordNet has under none of thingKinds.
-	thingWords = strings.Fields("rope stall sign step stick string thread rag cloth")
+	thingWords = strings.Fields("rope stall sign step stick string thread rag cloth bill note letter hook fork chain ring kite flag straw ticket page deed " +
+		"bond ledger scrap")
 	fixedWords = strings.Fields("stall sign step quay stair board bollard well")
 )
 
@@ -69,7 +72,6 @@ type needsCard struct {
 	phrase string
 	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 	also   []string // further phrases, of nouns that may become cards too
-	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 }
 
 func (needsCard) Error() string { return "world: a noun must become a card first" }
@@ -244,7 +246,8 @@ func linesFrom(r referent) string {
 }
 
 func isThing(noun string) bool {
-	return noun != "" && (slices.Contains(thingWords, noun) || isAnyOf(noun, thingKinds) || isAlive(noun))
+	return noun != "" && (slices.Contains(thingWords, noun) || slices.Contains(fixedWords, noun) || isAnyOf(noun, thingKinds) ||
+		isAlive(noun))
 }
 
 func isAlive(noun string) bool { return isMainly(noun, "person") || isMainly(noun, "animal") }
@@ -300,14 +303,8 @@ func isAnyOf(noun string, kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return meaning.IsA(noun, meaning.Noun, k) })
 }
 
-// titleCase returns words with capital first letters, as the names of persons have them.
-func titleCase(words string) string {
-	list := strings.Fields(words)
-	for i, w := range list {
-		if i > 0 && slices.Contains(smallWords, w) || w == "of" {
-			continue
-		}
-		list[i] = capital(w)
-	}
-	return strings.Join(list, " ")
+// capitalize returns a text with a capital first letter.
+func capitalize(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[n:]
 }

@@ -110,6 +110,11 @@ func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err er
 			}
 			elsewhere = append(elsewhere, t)
 		}
+		if d.Handling != nil && len(d.Objects) == 0 && d.Handling.Thing != "" && (p == command.It || p == command.They) {
+			if r, err = s.resolve(d.Handling.Thing, among); err != nil || r.isFound() {
+				return r, err
+			}
+		}
 		if d.Detail != "" && !isOfPersons(among) && (d.Verb == command.Examine || d.Verb == command.Look) && (p == command.It || p == command.They) {
 			if r, err = s.resolve(d.Detail, among); err != nil || r.isFound() {
 				return r, err

@@ -328,7 +328,7 @@ func (s *turn) nobodyHere(phrase string) error {
 		others = "Here: " + world.JoinNames(slicesx.Map(here, world.Definite), "and") + "."
 	}
 	if isProperName(phrase) {
-		return cannot("absent", "%s is not here. %s", capital(markup.Clean(phrase)), others)
+		return cannot("absent", "%s is not here. %s", capitalize(markup.Clean(phrase)), others)
 	}
 	return cannot("absent", "You see no %s here. %s", markup.Clean(phrase), others)
 }

@@ -48,20 +48,22 @@ func (s *turn) findStowedIn(name string) (held world.Held, holder world.Card, ok
 	return held, holder, false, nil
 }
 
-// placeWords begin the sentence about things that another one holds, by the preposition of their links.
-var placeWords = []struct{ how, one, many string }{{"in", "It holds", "They hold"}, {"on", "On it lies", "On them lies"},
-	{"under", "Under it lies", "Under them lies"}, {"behind", "Behind it lies", "Behind them lies"},
-	{"beside", "Beside it lies", "Beside them lies"}, {"before", "Before it lies", "Before them lies"},
-	{"tied", "Tied to it is", "Tied to them is"}}
+// placeWords begin the sentence about things that another one holds, by the preposition of their links: {it} is that one,
+// and {s} and {is} agree with the things.
+var placeWords = []struct{ how, words string }{{"in", "{It} hold{es}"}, {"on", "On {it} lie{s}"}, {"under", "Under {it} lie{s}"},
+	{"behind", "Behind {it} lie{s}"}, {"beside", "Beside {it} lie{s}"}, {"before", "Before {it} lie{s}"}, {"tied", "Tied to {it} {is}"}}
 
-// tellContents tells what a thing holds, and how.
-func (m narrator) tellContents(ctx context.Context, t world.Card) (string, error) {
+// tellContents tells what a thing holds, and how: all of it, or what lies there in one way.
+func (m narrator) tellContents(ctx context.Context, t world.Card, only string) (string, error) {
 	inside, err := m.HeldItems(ctx, t.ID)
 	if err != nil || len(inside) == 0 || world.IsAlive(t) {
 		return "", err
 	}
 	var parts []string
 	for _, w := range placeWords {
+		if only != "" && only != w.how {
+			continue
+		}
 		var names []string
 		for _, c := range inside {
 			var a struct {
@@ -72,10 +74,16 @@ func (m narrator) tellContents(ctx context.Context, t world.Card) (string, error
 				names = append(names, world.CountedName(c))
 			}
 		}
-		if begins := w.one; len(names) > 0 {
-			if world.IsAre(t.Title()) == "are" {
-				begins = w.many
+		if len(names) > 0 {
+			holder, things := world.IsAre(t.Title()) == "are", len(names) > 1 || world.IsAre(names[0]) == "are"
+			choose := func(many bool, plural, singular string) string {
+				if many {
+					return plural
+				}
+				return singular
 			}
+			begins := strings.NewReplacer("{It}", choose(holder, "They", "It"), "{it}", choose(holder, "them", "it"),
+				"{es}", choose(holder, "", "s"), "{s}", choose(things, "", "s"), "{is}", choose(things, "are", "is")).Replace(w.words)
 			parts = append(parts, begins+" "+world.JoinNames(names, "and")+".")
 		}
 	}
