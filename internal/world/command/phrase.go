@@ -161,6 +161,12 @@ func nounOf(word string) string {
 	return word
 }
 
+// IsQuality reports whether a word tells the quality of a noun behind it: old, sleeping, tired.
+func IsQuality(word string) bool {
+	return meaning.Lemma(word, meaning.Adjective) != "" ||
+		(strings.HasSuffix(word, "ing") || strings.HasSuffix(word, "ed")) && meaning.Lemma(word, meaning.Verb) != ""
+}
+
 // HasNumber reports whether a name has a number, as Room Nine does.
 func HasNumber(name string) bool {
 	return slices.ContainsFunc(lex(name), func(w word) bool { return w.is(numberClass) })

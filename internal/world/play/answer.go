@@ -256,7 +256,7 @@ func (a *answerer) tellHaving() (string, error) {
 	})
 	switch {
 	case len(found) > 0:
-		return tellInventory(found), nil
+		return a.m.tellInventory(a.ctx, found)
 	case a.q.Kind == command.AskedMoney:
 		return "You have no money.", nil
 	}

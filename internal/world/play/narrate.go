@@ -229,6 +229,17 @@ func (m narrator) tellDetail(ctx context.Context, t world.Card, d world.Action) 
 			return r.mention.Sentence, nil
 		}
 	}
+	if d.Target != nil {
+		lines, err := answersOf(ctx, m.AsOf, d.Target.ID, d.PlayerID)
+		if err != nil {
+			return "", err
+		}
+		for _, line := range lines {
+			if r := findMention([]passage{newPassage(line, of.Label, of.ID)}, d.Detail, command.SameWords); r.isMentioned() {
+				return "You know of it from " + world.Definite(of) + " only: “" + r.mention.Sentence + "”", nil
+			}
+		}
+	}
 	if isEverywhere(d.Detail) && len(all) > 1 {
 		return all[len(all)-1].text, nil
 	}

@@ -183,7 +183,7 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	noun, sentence, label := r.noun(), r.mention.Sentence, r.text.label
 	fields, typ := `{"fixed":true}`, "Item"
 	link := canon.Link{From: s.place.ID, Label: label}
-	name := cmp.Or(command.NameIn(sentence, m.Noun), m.Noun)
+	name := cmp.Or(command.NameIn(sentence, m.Noun), r.name)
 	switch {
 	case isMainly(noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt

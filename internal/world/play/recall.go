@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"slices"
 
 	"loregate/internal/canon"
@@ -29,6 +30,58 @@ func (s *turn) latestActs() ([]world.Action, error) {
 		world.DecodeFields(e.Payload, &s.acts[i])
 	}
 	return s.acts, nil
+}
+
+// heardAnswers is the number of the latest answers of somebody whose nouns can be asked about and looked at.
+const heardAnswers = 3
+
+// answersOf returns the latest lines that somebody said to a player, the latest first.
+func answersOf(ctx context.Context, m *world.AsOf, of, player canon.CardID) (lines []string, err error) {
+	_, regard, err := m.RegardOf(ctx, of, player)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range slices.Backward(regard.Recent[max(0, len(regard.Recent)-heardAnswers):]) {
+		x, _, err := m.ReadExchange(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		if x.Answer != "" {
+			lines = append(lines, x.Answer)
+		}
+	}
+	return lines, nil
+}
+
+// textsHeard returns the latest answers of those to whom the player spoke of late, as texts.
+func (s *turn) textsHeard() (all []passage, err error) {
+	acts, err := s.latestActs()
+	if err != nil {
+		return nil, err
+	}
+	var seen []canon.CardID
+	for _, d := range acts {
+		if d.Verb != command.Talk || d.Target == nil || slices.Contains(seen, d.Target.ID) {
+			continue
+		}
+		seen = append(seen, d.Target.ID)
+		of, ok, err := s.CardByID(s.ctx, d.Target.ID)
+		if err != nil || !ok {
+			return all, err
+		}
+		lines, err := answersOf(s.ctx, s.AsOf, of.ID, s.player.ID)
+		if err != nil {
+			return nil, err
+		}
+		label, err := s.privateLabel(of)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range lines {
+			all = append(all, newPassage(line, label, of.ID))
+		}
+	}
+	return all, nil
 }
 
 // explainPronouns replaces the pronouns of an intent by the names of the cards that they stand for.

@@ -74,8 +74,8 @@ func whichOf(cards []world.Card) error {
 
 // resolve returns what a phrase means to the player, among cards that it may mean. The order is: the cards by name; by
 // role; the nouns of the texts of the place; the exits and the places they lead to; those whom "man" or "woman" describes;
-// the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; and last by words with a typing error. A name means the longest
-// thing that has it, and no more is read than is needed.
+// the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; by words with a
+// typing error; and last the living by the noun alone. No more is read than is needed.
 func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error) {
 	if p := command.PronounOf(phrase); p != command.NoPronoun {
 		return s.recall(p, among)
@@ -116,7 +116,8 @@ type step func(phrase string, among []world.Card, r *referent) error
 
 // steps returns the ways to find what a phrase means that are tried after the names of cards, in their order.
 func (s *turn) steps() []step {
-	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findAkin, s.findMisspelled}
+	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findAkin, s.findMisspelled,
+		s.findLoosely}
 }
 
 // resolveHere is resolve among everything that the player can look at.
@@ -134,7 +135,22 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 	if err != nil {
 		return referent{}, err
 	}
-	return s.resolve(phrase, slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) }))
+	all = slices.DeleteFunc(all, func(t world.Card) bool { return !world.IsAlive(t) })
+	r, err := s.resolve(phrase, all)
+	if err != nil || r.isFound() {
+		return r, err
+	}
+	words := strings.Fields(phrase)
+	for n := len(words) - 1; n > 0; n-- { // tell Fenella a story
+		first := strings.Join(words[:n], " ")
+		if r.cards, r.all = matchNames(first, all, command.FitForms); len(r.cards) > 0 {
+			return r, nil
+		}
+		if command.MeansAll(first) || command.PronounOf(first) != command.NoPronoun {
+			return s.resolve(first, all)
+		}
+	}
+	return r, nil
 }
 
 // resolvePart returns what the longest part of a sentence that names anything means, and that part: "the clerk" of "wave
@@ -476,6 +492,33 @@ func findMention(all []passage, phrase string, near command.Nearness) (r referen
 	return r
 }
 
+// findLoosely finds the only one of the living whom the noun of a phrase means, whatever qualities the phrase gives it:
+// the sleeping crab.
+func (s *turn) findLoosely(phrase string, among []world.Card, r *referent) error {
+	words := command.BareWords(phrase)
+	if len(words) < 2 || !command.IsQuality(words[0]) {
+		return nil
+	}
+	among = slices.DeleteFunc(slices.Clone(among), func(t world.Card) bool { return !world.IsAlive(t) })
+	var loose referent
+	for _, find := range []step{s.findNamed, s.findRole, s.findGender} {
+		if err := find(strings.Join(words[1:], " "), among, &loose); err != nil {
+			return err
+		}
+		if len(loose.cards) == 1 {
+			r.cards = loose.cards
+			return nil
+		}
+	}
+	return nil
+}
+
+// findNamed finds cards by name.
+func (s *turn) findNamed(phrase string, among []world.Card, r *referent) error {
+	r.cards, r.all = matchNames(phrase, among, command.FitForms)
+	return nil
+}
+
 // findAkin finds cards, and else texts, by words of like meaning: "boat" for a ferry, "woman" for a fishwife.
 func (s *turn) findAkin(phrase string, among []world.Card, r *referent) error {
 	if s.findAkinCards(phrase, among, r); len(r.cards) > 0 {
@@ -547,11 +590,8 @@ func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
 			if !world.IsAlive(t) || t.ID == s.player.ID || t.IsType("Creature") {
 				continue
 			}
-			ok, err := isTraveller(words, t), error(nil)
-			if !t.IsType(world.TypePlayer) {
-				ok, err = fits(words, t)
-			}
-			if err != nil {
+			ok, err := fits(words, t)
+			if ok = ok || isTraveller(words, t); err != nil {
 				return err
 			}
 			if ok {
@@ -578,11 +618,15 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 	var f struct {
 		Role  string `json:"role"`
 		Minor bool   `json:"minor"`
+		Age   int    `json:"age"`
 	}
 	world.DecodeFields(t.Fields, &f)
 	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
 	role := command.ReadProse(f.Role)
-	gender, _ := genderOf(noun)
+	gender, isChild := genderOf(noun)
+	if isChild && gender == anyone && 0 < f.Age && f.Age < grownUp {
+		return true, nil
+	}
 	if gender == "" || f.Role != "" {
 		if _, ok := role.Find(strings.Join(words, " "), command.SameWords); ok {
 			return true, nil
@@ -613,7 +657,7 @@ func (s *turn) fitsGender(words []string, t world.Card) (bool, error) {
 	var f struct {
 		Age int `json:"age"`
 	}
-	if world.DecodeFields(t.Fields, &f); f.Age > 0 && gender != anyone && isChild != (f.Age < grownUp) {
+	if world.DecodeFields(t.Fields, &f); isChild != (0 < f.Age && f.Age < grownUp) {
 		return false, nil
 	}
 	text, err := s.ReadText(s.ctx, t)
@@ -729,8 +773,9 @@ func (s *turn) textsShown() (_ []passage, err error) {
 			all = append(all, newPassage(text, t.Label.Meet(s.place.Label), t.ID))
 		}
 	}
-	s.texts = all
-	return all, nil
+	heard, err := s.textsHeard()
+	s.texts = append(all, heard...)
+	return s.texts, err
 }
 
 // textsOfPlace returns the texts of the place, which are read once for a turn.
