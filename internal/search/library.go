@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -411,15 +412,22 @@ func (l *Library) warn(err error) {
 // reports whether there are more changes to apply.
 func (l *Library) maintainIndex(ctx context.Context, s *worldIndex) (more bool, err error) {
 	var at State
+	gone := false
 	if err := l.cfg.Read(ctx, s.world, func(from Source) (err error) {
 		if at, err = from.State(ctx); err != nil {
 			return err
+		}
+		if gone = at.Tag == "" && s.hasTag(); gone {
+			return nil
 		}
 		there, err := s.catchUp(ctx, from, at, backgroundSteps)
 		more = !there
 		return err
 	}); err != nil {
 		return more, err
+	}
+	if gone {
+		return false, l.dropIndex(ctx, s)
 	}
 	share := 2
 	if more {
@@ -433,6 +441,25 @@ func (l *Library) maintainIndex(ctx context.Context, s *worldIndex) (more bool, 
 		return more, l.saveIndex(ctx, s, backgroundSteps)
 	}
 	return more, nil
+}
+
+// hasTag reports whether the index was made from a world that the store had.
+func (s *worldIndex) hasTag() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.at.Tag != ""
+}
+
+// dropIndex removes the index of a world that is no longer in the store, and its files.
+func (l *Library) dropIndex(ctx context.Context, s *worldIndex) error {
+	l.mu.Lock()
+	delete(l.indexes, s.world)
+	l.mu.Unlock()
+	err := s.close()
+	if _, there := os.Stat(s.files.path); s.files.path == "" || there != nil {
+		return err
+	}
+	return errors.Join(err, l.removeOrphan(ctx, folderName(s.world)))
 }
 
 // isSaveDue reports whether the last attempt to save was at least saveEvery ago.

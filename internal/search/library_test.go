@@ -16,6 +16,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/store/words"
+	"loregate/internal/wait"
 )
 
 // world is a fake of the store's data of one world: the documents with their generations.
@@ -110,9 +111,14 @@ var theWorld = ID{1, 2, 3}
 func (w *world) open(t *testing.T, dir string) *Library {
 	t.Helper()
 	l := NewLibrary(LibraryConfig{
-		Dir:    dir,
-		Read:   func(_ context.Context, _ ID, f func(Source) error) error { return f(w) },
-		Worlds: func(context.Context) ([]ID, error) { return []ID{theWorld}, nil },
+		Dir:  dir,
+		Read: func(_ context.Context, _ ID, f func(Source) error) error { return f(w) },
+		Worlds: func(context.Context) ([]ID, error) {
+			if at, _ := w.State(t.Context()); at.Tag == "" { // never fails
+				return nil, nil
+			}
+			return []ID{theWorld}, nil
+		},
 		Changed: func() <-chan struct{} {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -413,6 +419,42 @@ func TestLostFolderIsRecreated(t *testing.T) {
 	l = w.open(t, dir)
 	w.finds(t, l, "ferry", 1, 2)
 	closed(t, l)
+}
+
+// TestIndexOfDiscardedWorldIsRemoved discards a world while its index is in use. Another world of the same id
+// that comes later gets an index of its own.
+func TestIndexOfDiscardedWorldIsRemoved(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	w.put(1, &Doc{Text: "ferry"})
+	l := w.open(t, dir)
+	w.finds(t, l, "ferry", 1)
+	if err := l.Flush(t.Context(), theWorld); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.at, w.docs, w.commits = State{}, map[ID]Change{}, nil
+	close(w.changed)
+	w.changed = make(chan struct{})
+	w.mu.Unlock()
+	for end := time.Now().Add(10 * time.Second); ; {
+		list, err := os.ReadDir(dir)
+		if len(list) == 0 {
+			break
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("there are %v, %v; want no files", list, err)
+		}
+		wait.For(t.Context(), 10*time.Millisecond)
+	}
+	w.mu.Lock()
+	w.at = State{Tag: "another", Epoch: 1}
+	w.mu.Unlock()
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 2)
+	closed(t, l)
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("there are %v, %v; want the world's files again", list, err)
+	}
 }
 
 func TestFoldersOfOtherWorldsAreRemoved(t *testing.T) {

@@ -221,7 +221,25 @@ func (l *load) check(s *Store) {
 	if err != nil || len(out.Different) > 0 {
 		l.t.Errorf("tables that differ from the stream: %v, %v", out.Different, err)
 	}
+	l.checkSearch(s)
 	l.t.Logf("%d commits; the slowest write took %s", len(l.acks), time.Duration(l.slowest.Load()).Round(time.Millisecond))
+}
+
+// checkSearch searches for the texts that createCards writes.
+func (l *load) checkSearch(s *Store) {
+	l.t.Helper()
+	ctx, c := context.Background(), canon.New(canon.Config{Store: s})
+	for text, found := range map[string]bool{"text": true, "hidden": false, "ann": false} {
+		if err := c.Read(ctx, grant(l.t, access.RoleUser, l.world, ""), func(s *canon.Snapshot) error {
+			r, err := s.Search(ctx, canon.SearchQuery{Q: text, InContent: true}, canon.Page{Limit: 3})
+			if err == nil && (len(r.Hits) > 0) != found {
+				l.t.Errorf("a user searches %q and finds %d cards", text, len(r.Hits))
+			}
+			return err
+		}); err != nil {
+			l.t.Error(err)
+		}
+	}
 }
 
 var errKilled = errors.New("killed")

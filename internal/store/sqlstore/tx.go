@@ -148,6 +148,11 @@ func (t Tx) PutWorld(ctx context.Context, d canon.World) error {
 	if err != nil {
 		return err
 	}
+	if t.r.Dialect.WorldAdded != "" { // a world that was discarded keeps its number
+		if err := t.r.Conn.Put(ctx, t.r.Dialect.WorldAdded, w); err != nil {
+			return err
+		}
+	}
 	return t.r.Conn.Put(ctx, putWorld, w, d.Slug, d.Title, string(settings), Millis(d.CreatedAt),
 		t.r.Dialect.IDValue(d.Origin), uint64(d.OriginSeq))
 }
