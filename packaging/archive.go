@@ -88,7 +88,7 @@ func (r release) create(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// writeArchive writes the program with its licence and its service files: a zip for Windows, a
+// writeArchive writes the program with its licence and, for Linux, the files of the folder deploy: a zip for Windows, a
 // compressed tar for the other systems. All lies in one folder.
 func (r release) writeArchive(t target, program string) error {
 	name := fmt.Sprintf("loregate_%s_%s_%s", r.version, t.os, t.arch)
@@ -97,14 +97,20 @@ func (r release) writeArchive(t target, program string) error {
 		sources[file] = filepath.Join(r.source, file)
 	}
 	if t.os == "linux" {
-		for _, file := range []string{"loregate.service", "loregate@.service", "loregate.env", "Caddyfile"} {
-			sources["deploy/"+file] = filepath.Join(r.source, "deploy", file)
+		files, err := os.ReadDir(filepath.Join(r.source, "deploy"))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if file.Type().IsRegular() {
+				sources["deploy/"+file.Name()] = filepath.Join(r.source, "deploy", file.Name())
+			}
 		}
 	}
 	var entries []entry
 	for to, from := range sources {
 		mode := os.FileMode(0o644)
-		if from == program {
+		if info, err := os.Stat(from); err == nil && info.Mode()&0o100 != 0 { // a missing file is found below
 			mode = 0o755
 		}
 		e, err := readEntry(name+"/"+to, from, mode)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loregate/internal/disk"
+	"loregate/internal/store/placed"
 	"loregate/internal/store/postgres"
 )
 
@@ -37,37 +38,41 @@ func (c Config) postgresConfig() postgres.Config {
 // be served.
 const minFreeDisk = 1 << 30
 
-// inspected is implemented by stores that can report the state of their server.
-type inspected interface {
-	Inspect(ctx context.Context, now func() time.Time) ([]postgres.Finding, postgres.Place, error)
-}
-
-// checkDatabaseAndDisks checks the database server, if the store is in one, and the free space of
-// the disks.
+// checkDatabaseAndDisks checks the servers of all databases, if the store is in any, and the free space
+// of the disks.
 func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
 	d.checkDisk("disk of the data", a.Config.Data)
 	d.checkDatabases(ctx, a)
-	s, ok := homeOf(a.store).(inspected)
-	if !ok {
-		return
+	switch s := a.store.(type) {
+	case shared:
+		d.checkServers(ctx, "", s.Store)
+	case placedStore:
+		_ = s.worlds.Each(func(name string, db placed.Database) error { // never fails
+			d.checkServers(ctx, name+": ", db.(*postgres.Store)) // openPlaced opened all
+			return nil
+		})
 	}
+}
+
+// checkServers checks the servers of one database. title begins the lines about it.
+func (d *doctor) checkServers(ctx context.Context, title string, s *postgres.Store) {
 	found, place, err := s.Inspect(ctx, time.Now)
 	for _, f := range found {
 		var problem error
 		if f.Problem != "" {
 			problem = errors.New(f.Problem)
 		}
-		d.printCheck(f.What, problem, "%s", f.Detail)
+		d.printCheck(title+f.What, problem, "%s", f.Detail)
 	}
 	if err != nil {
-		d.printCheck("database", err, "")
+		d.printCheck(title+"database", err, "")
 		return
 	}
 	if place == "" {
-		d.printCheck("disk of the database", nil, "cannot be measured from here; watch it on its own machine")
+		d.printCheck(title+"disk of the database", nil, "cannot be measured from here; watch it on its own machine")
 		return
 	}
-	d.checkDisk("disk of the database", string(place))
+	d.checkDisk(title+"disk of the database", string(place))
 }
 
 // checkDisk reports the free space on the disk of a folder.

@@ -1,6 +1,7 @@
 package failovertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,9 +31,10 @@ const patience = 60 * time.Second
 // password is that of all users of the test's database.
 const password = "loopback"
 
-// cluster is three servers of PostgreSQL under Patroni, and three members of etcd.
+// cluster is three servers of PostgreSQL under Patroni, and three members of etcd, which several clusters share.
 type cluster struct {
 	t     *testing.T
+	scope string // its name in etcd; "" is that of deploy/patroni.yml
 	dir   string
 	bin   string
 	runAs *syscall.Credential
@@ -108,6 +110,23 @@ func startCluster(t *testing.T) *cluster {
 		c.startEtcd(m)
 	}
 	apptest.Eventually(t, "etcd has a leader", patience, c.etcdDecided)
+	c.startNodes()
+	return c
+}
+
+// another starts three more servers with the same etcd, and returns when they replicate.
+func (c *cluster) another(scope string) *cluster {
+	c.t.Helper()
+	other := *c
+	other.scope = scope
+	other.startNodes()
+	return &other
+}
+
+func (c *cluster) startNodes() {
+	c.t.Helper()
+	t := c.t
+	c.nodes = [3]*node{}
 	for i := range c.nodes {
 		c.nodes[i] = c.newNode(i)
 		c.startNode(c.nodes[i])
@@ -121,7 +140,6 @@ func startCluster(t *testing.T) *cluster {
 		}
 	})
 	c.awaitReplication()
-	return c
 }
 
 // serverOwner returns the user to run the servers as, which refuse root.
@@ -211,7 +229,7 @@ func (c *cluster) etcdDecided() bool {
 
 func (c *cluster) newNode(i int) *node {
 	c.t.Helper()
-	n := &node{c: c, name: fmt.Sprint("db", i+1), server: freeAddress(c.t), rest: freeAddress(c.t)}
+	n := &node{c: c, name: fmt.Sprint("db", c.scope, i+1), server: freeAddress(c.t), rest: freeAddress(c.t)}
 	n.dir = c.makeDir(n.name)
 	n.toServer, n.toRest = newProxy(c.t, n.server), newProxy(c.t, n.rest)
 	n.out = newProxy(c.t, c.etcd[0].client, c.etcd[1].client, c.etcd[2].client)
@@ -233,7 +251,7 @@ func (c *cluster) startNode(n *node) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	n.daemon = c.run(n.dir, []string{"PATRONI_NAME=" + n.name,
+	n.daemon = c.run(n.dir, []string{"PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
 		"PATRONI_ETCD_HOSTS=" + n.out.at, "PATRONI_ETCD_USE_PROXIES=true",
 		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.at,
 		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.at,
@@ -387,6 +405,17 @@ func (c *cluster) query(n *node, sql string, into ...any) error {
 		return err
 	}
 	return db.QueryRow(ctx, sql).Scan(into...)
+}
+
+// createDatabase makes the user and the database, as docs/operations.md has it.
+func (c *cluster) createDatabase() {
+	c.t.Helper()
+	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'", "GRANT pg_monitor TO loregate",
+		"CREATE DATABASE loregate OWNER loregate TEMPLATE template0 ENCODING UTF8"} {
+		if err := c.query(c.primary(), sql); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 }
 
 // address returns the address of the database on all servers.

@@ -64,13 +64,10 @@ func TestFailover(t *testing.T) {
 		t.Skip("FAILOVER_KILLS is not set: no cluster is started (make proof does)")
 	}
 	c := startCluster(t)
-	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'", "GRANT pg_monitor TO loregate",
-		"CREATE DATABASE loregate OWNER loregate TEMPLATE template0 ENCODING UTF8"} {
-		if err := c.query(c.primary(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := newService(t, c, countFromEnv("FAILOVER_WRITES", 300))
+	c.createDatabase()
+	s := newService(t, c)
+	s.openWorld("main")
+	s.writes = int64(countFromEnv("FAILOVER_WRITES", 300))
 	game := s.startGame()
 	var writers sync.WaitGroup
 	for i := range 6 {

@@ -39,23 +39,30 @@ type service struct {
 	refusals []time.Duration // from the first refusal of a call to its acknowledgement
 }
 
-func newService(t *testing.T, c *cluster, writes int) *service {
+// newService builds the program. env has further settings.
+func newService(t *testing.T, c *cluster, env ...string) *service {
 	t.Helper()
-	s := &service{t: t, program: filepath.Join(c.dir, "loregate"), writes: int64(writes)}
+	s := &service{t: t, program: filepath.Join(c.dir, "loregate")}
 	if out, err := exec.Command("go", "build", "-o", s.program, "loregate/cmd/loregate").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.env = append(os.Environ(), "LOREGATE_DATABASE="+c.address(), "LOREGATE_DATA="+filepath.Join(c.dir, "files"),
-		"LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn", "LOREGATE_POOL_CONNECTIONS=8")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH"} {
+		"LOREGATE_LOG_LEVEL=warn", "LOREGATE_POOL_CONNECTIONS=8")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH", "COMMANDS", "PLAYERS"} {
 		s.env = append(s.env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
-	s.run("world", "create", "main")
+	s.env = append(s.env, env...)
+	return s
+}
+
+// openWorld creates a world and a key, and starts three processes.
+func (s *service) openWorld(slug string) {
+	s.t.Helper()
+	s.run("world", "create", slug)
 	s.key, _, _ = strings.Cut(s.run("key", "create", "writers", "--role", "admin"), "\t")
 	for range 3 {
 		s.urls = append(s.urls, s.startProcess())
 	}
-	return s
 }
 
 // run runs a command to its end and returns its output.
@@ -75,7 +82,8 @@ func (s *service) run(args ...string) string {
 // startProcess starts a process that must not end before the test, and returns its address.
 func (s *service) startProcess() string {
 	s.t.Helper()
-	cmd := exec.Command(s.program, "serve")
+	addr := freeAddress(s.t)
+	cmd := exec.Command(s.program, "serve", "--addr", addr)
 	cmd.Env, cmd.SysProcAttr = s.env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
@@ -86,13 +94,13 @@ func (s *service) startProcess() string {
 	}
 	var ending atomic.Bool
 	var said []string
-	listens, dead := make(chan string, 1), make(chan struct{})
+	listens, dead := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(dead)
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
-			if rest, ok := strings.CutPrefix(lines.Text(), "Loregate serves "); ok {
-				listens <- strings.Fields(rest)[0]
+			if strings.HasPrefix(lines.Text(), "Loregate serves ") {
+				close(listens)
 			}
 			said = append(said, lines.Text())
 		}
@@ -109,8 +117,8 @@ func (s *service) startProcess() string {
 		}
 	})
 	select {
-	case url := <-listens:
-		return url
+	case <-listens:
+		return "http://" + addr
 	case <-dead:
 	case <-time.After(patience):
 	}
@@ -175,13 +183,18 @@ func (s *service) noteAck(refused time.Time) {
 }
 
 func (s *service) post(url, key, body string) (status int, err error) {
+	return s.postAs(s.key, url+"/api/mcp/cards", key, body)
+}
+
+// postAs makes a call with a key or token, and an idempotency key.
+func (s *service) postAs(token, url, key, body string) (status int, err error) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/api/mcp/cards", strings.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
-	q.Header.Set("Authorization", "Bearer "+s.key)
+	q.Header.Set("Authorization", "Bearer "+token)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Idempotency-Key", key)
 	res, err := s.client.Do(q)
@@ -218,8 +231,8 @@ func (s *service) ackedCount() int {
 	return len(s.acked)
 }
 
-// wantOnce compares the surviving line with the acknowledged writes.
-func (s *service) wantOnce(c *cluster) {
+// wantWhole checks all chains and tables.
+func (s *service) wantWhole() {
 	s.t.Helper()
 	if out := s.run("audit", "verify"); !strings.Contains(out, "chain intact") {
 		s.t.Errorf("audit verify says: %s", out)
@@ -227,6 +240,12 @@ func (s *service) wantOnce(c *cluster) {
 	if out := s.run("rebuild"); !strings.Contains(out, "identical") {
 		s.t.Errorf("rebuild says: %s", out)
 	}
+}
+
+// wantOnce compares the surviving line with the acknowledged writes.
+func (s *service) wantOnce(c *cluster) {
+	s.t.Helper()
+	s.wantWhole()
 	var cards, names, commits int
 	p := c.primary()
 	if p == nil {
