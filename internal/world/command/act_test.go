@@ -84,7 +84,7 @@ func TestFirst(t *testing.T) {
 		{"Brannoc greets everyone at the table", Talk, false},
 		{"I'm not dying for this: I run", Flee, false},
 		{"take the lamp, my friend", Take, false},
-		{"lay a curse on the baron", Drop, false},
+		{"lay a curse on the baron", Use, false},
 		{"lay a sword on the wall", Drop, false},
 		{"go over to the old man by the well in the yard now", Move, true},
 		{"the moon is full tonight", "", false},

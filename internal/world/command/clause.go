@@ -41,6 +41,9 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
 		return
 	}
+	if !h.ok || h.usage.acts[alone] != Move {
+		words = cutFrequency(words)
+	}
 	if p.parseIdiom(words, h, at) {
 		return
 	}
@@ -152,7 +155,11 @@ func (p *parser) repeatAct(words []word, j joint) bool {
 		return false
 	}
 	again := p.out.Intents[n-1]
-	again.DirectObject, again.Targets = p.resolveNoun(words), nil
+	object, targets := splitObject(words)
+	if len(again.Targets) == 0 || len(targets) == 0 {
+		object, targets = words, nil
+	}
+	again.DirectObject, again.Targets = p.resolveNoun(object), p.resolveNouns(targets)
 	p.add(again, Span{words[0].start, words[len(words)-1].end})
 	return true
 }
@@ -181,6 +188,8 @@ func pickManner(words []word) (rest []word, mods []string) {
 	if n := len(words); n > 1 && words[n-1].known == unknown && isAdverb(words[n-1].fold) &&
 		!words[n-2].is(articleClass) {
 		mods, words = append(mods, words[n-1].fold), words[:n-1]
+	} else if n > 2 && isOnlyAdverb(words[n-1]) {
+		mods, words = append(mods, words[n-1].fold), words[:n-1]
 	}
 	isTaken := func(w word) bool {
 		return w.is(mannerClass|courtesyClass) || w.oneOf("first", "only", "together", "last")
@@ -199,6 +208,29 @@ func pickManner(words []word) (rest []word, mods []string) {
 		}
 	}
 	return rest, mods
+}
+
+// isOnlyAdverb reports whether a word is an adverb of WordNet, and nothing else that the parser knows: aloud.
+func isOnlyAdverb(w word) bool {
+	if w.kind != plainWord || w.known != unknown || meaning.Lemma(w.fold, meaning.Adverb) == "" {
+		return false
+	}
+	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
+		if meaning.Lemma(w.fold, part) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// cutFrequency cuts out how often something is done: knock three times on the door.
+func cutFrequency(words []word) []word {
+	for i, w := range words {
+		if i > 0 && i+1 < len(words) && w.is(numberClass) && words[i+1].fold == "times" {
+			return slices.Concat(words[:i:i], words[i+2:])
+		}
+	}
+	return words
 }
 
 // isTail reports whether a word ends the object of a clause, and is no part of a name: the first one.
@@ -439,7 +471,15 @@ func isWay(said, rest []word) bool {
 		way = way || w.is(wayClass) || w.is(numberClass)
 		toward = toward || w.known.toward != ""
 	}
-	return toward && (way || len(rest) == 1) || len(rest) == 2 && rest[1].fold == "stairs"
+	return toward && (way || len(rest) == 1) || len(rest) == 2 && rest[1].fold == "stairs" ||
+		len(rest) > 1 && rest[0].fold == "the" && said[0].oneOf("take", "taking", "takes") && isRoad(rest)
+}
+
+// isRoad reports whether words name a road or path, and nothing else.
+func isRoad(words []word) bool {
+	last := words[len(words)-1]
+	return !slices.ContainsFunc(words, func(w word) bool { return w.is(prepositionClass | jointClass) }) &&
+		(meaning.IsMainly(last.fold, meaning.Noun, "road") || meaning.IsMainly(last.fold, meaning.Noun, "path"))
 }
 
 // parseBare parses an act that needs no object but may have one.

@@ -159,7 +159,7 @@ func (m *idiomMatch) walkGap(at int, take func(end int) (*idiomNode, []word, []w
 	clean := true
 	for end := at + 1; end <= min(at+maxGap, len(m.words)); end++ {
 		last := m.words[end-1]
-		if last.kind != plainWord || last.is(jointClass) {
+		if last.kind != plainWord || last.is(jointClass) || last.fold == "please" {
 			return
 		}
 		clean = clean && !last.is(prepositionClass)

@@ -53,6 +53,7 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		if w.fold == "do" && !asked && !second.is(subjectClass) || second.fold == "me" {
 			return words, false
 		}
+	case asked && w.oneOf("does", "did", "is", "are", "was", "were") && len(words) > 2:
 	case asked && w.oneOf("want", "need") && second.oneOf("me", "us"):
 		p.addRemark(words)
 		return nil, true

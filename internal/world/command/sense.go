@@ -18,6 +18,8 @@ func sensedUsage(u *usage, said, rest []word) *usage {
 		return usageAs(Move)
 	case e.class&harmClass != 0 && isLiving(rest):
 		return usageAs(Attack)
+	case u.acts[withObject] == Drop && putsDeed(rest):
+		return usageAs(Use)
 	case e.text == "leave" && isWare(rest):
 		return usageAs(Drop)
 	case e.text == "return" && isWare(rest), e.class&dativeClass != 0 && startsRecipient(rest):
@@ -63,6 +65,14 @@ func isBeing(noun string) bool {
 func isWare(rest []word) bool {
 	object, targets := splitObject(rest)
 	return len(object) > 0 && len(targets) == 0 && idiomSets()["ware"][headOf(object).fold]
+}
+
+// putsDeed reports whether the arguments of a verb are an act, an event or a state, and whom or what it is put on: a curse
+// on the baron.
+func putsDeed(rest []word) bool {
+	object, targets := splitObject(rest)
+	return len(object) > 0 && len(targets) > 0 && (targets[0].by == "on" || targets[0].by == "upon") &&
+		isDeed(headOf(object).fold)
 }
 
 // isWareAt reports whether the arguments of a verb are a thing that people carry, and a place.

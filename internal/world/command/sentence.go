@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,6 +56,9 @@ func (p *parser) parseSentence(words []word, asked bool) {
 			p.from = began
 		}
 		j.more = n < len(words)
+		if j.words > 0 && n > 2 && words[n-1].fold == "first" && began > first {
+			p.at = first
+		}
 		p.parseClause(words[:n], h, j)
 		p.at = -1
 		if j.leadsBefore {
@@ -87,7 +91,8 @@ func cutAdjunct(words []word) []word {
 		return words
 	}
 	if _, f := readVerbForm(words[0].fold, words[0].known); f != ingForm && !strings.HasSuffix(words[0].fold, "ing") &&
-		!words[0].oneOf("without", "with", "in", "once", "as", "for", "on", "at", "against", "despite") {
+		!words[0].oneOf("without", "with", "in", "once", "as", "for", "on", "at", "against", "despite",
+			"since", "because", "instead", "rather") {
 		return words
 	}
 	at := 0
@@ -207,6 +212,7 @@ func startsEvent(words []word) bool {
 
 // parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
 func (p *parser) parseAddress(words []word) bool {
+	greeting := greets(words)
 	for len(words) > 3 && (words[0].is(fillerClass|courtesyClass) &&
 		!words[0].oneOf("let", "lets", "let's", "lemme", "try") &&
 		words[0].toward() == "" || words[0].kind == comma) {
@@ -242,7 +248,8 @@ func (p *parser) parseAddress(words []word) bool {
 			return false
 		}
 	}
-	if _, f := readVerbForm(words[0].fold, words[0].known); f == ingForm || f == pastForm && at > 1 {
+	if _, f := readVerbForm(words[0].fold, words[0].known); f == ingForm || f == pastForm && at > 1 ||
+		isNobody(last) && !greeting {
 		return false
 	}
 	if words[at+1].is(subjectClass) && !words[at+1].is(auxiliaryClass) && words[at+1].fold != "you" {
@@ -250,6 +257,27 @@ func (p *parser) parseAddress(words []word) bool {
 	}
 	p.addAddress(words, at)
 	return true
+}
+
+// greets reports whether words begin with a greeting and a comma: good evening, master.
+func greets(words []word) bool {
+	u, n := findUsage(words)
+	return u != nil && n < len(words) && words[n].kind == comma && u.acts[alone] == Talk
+}
+
+// isNobody reports whether a word means no being and nothing that is spoken to like one: onward, way, missile.
+func isNobody(w word) bool {
+	noun := cmp.Or(meaning.Lemma(w.fold, meaning.Noun), w.fold)
+	if w.raw != w.fold || isBeing(noun) || isKind(noun, "person", "animal", "spiritual being", "imaginary being", "social group", "machine",
+		"vehicle") {
+		return false
+	}
+	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective, meaning.Adverb} {
+		if meaning.Lemma(w.fold, part) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // addAddress adds the words to somebody who is named in front of a comma.
@@ -305,6 +333,8 @@ func clauseEnd(words []word, h head, moving bool) int {
 			startsClause(rest, ways, sure):
 			return i // I'm not dying for this: I run
 		case w.kind == colon || w.kind != plainWord:
+		case w.fold == "and" && repeatsTarget(words[h.end:i], rest):
+			return i
 		case w.is(jointClass):
 			if speech && w.fold != "then" && !isGreeting(words[h.at:i]) {
 				continue
@@ -330,6 +360,21 @@ func clauseEnd(words []word, h head, moving bool) int {
 		}
 	}
 	return len(words)
+}
+
+// repeatsTarget reports whether words behind an "and" are another thing with a target of the same kind: give the corn to
+// the pig and the milk to the cat.
+func repeatsTarget(before, behind []word) bool {
+	if len(behind) < 4 || !behind[0].is(articleClass) {
+		return false
+	}
+	end := slices.IndexFunc(behind, func(w word) bool { return w.kind != plainWord || w.is(jointClass) })
+	if end < 0 {
+		end = len(behind)
+	}
+	_, one := splitObject(before)
+	object, other := splitObject(behind[:end])
+	return len(one) == 1 && len(other) == 1 && len(object) > 0 && one[0].by == other[0].by
 }
 
 // eventEnd returns where a clause such as "before going north" ends if no comma ends it: in front of
