@@ -5,7 +5,8 @@
 # are installed by name into a temporary folder. The results are written into
 # docs/conformance.md. A scored scenario that fails fails the run.
 #
-#   CONFORMANCE_DIR  keeps the installation for the next run
+#   CONFORMANCE_DIR  keeps the installation for the next run; with the argument ready, nothing is done but the
+#                    installation
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go} page=docs/conformance.md
@@ -36,6 +37,7 @@ esac
 new=0.2.0-alpha.12 old=0.1.16
 install new "$platform@22" "@modelcontextprotocol/conformance@$new"
 install old "@modelcontextprotocol/conformance@$old"
+if [ "${1:-}" = ready ]; then exit; fi
 node=$(find "$dir/new/node_modules" -path '*/bin/node' -type f | head -n 1)
 suite=node_modules/@modelcontextprotocol/conformance/dist/index.js
 
