@@ -28,6 +28,7 @@ type Config struct {
 	Direct      string    `yaml:"database_direct" doc:"Address of the PostgreSQL servers themselves, if database is an address of PgBouncer. Writes, notifications and migrations use it."`
 	Standbys    bool      `yaml:"database_standbys" doc:"Make exports and build search indexes from a standby, if database names several servers. The standby must have replayed all that was written before; otherwise the primary is read."`
 	Databases   []string  `yaml:"databases" doc:"Further PostgreSQL databases that hold worlds, each as name=postgres://user@host:5432/name. database is then the home database, which holds everything else. All processes need the same names. See operations.md."`
+	DirectTo    []string  `yaml:"databases_direct" doc:"Addresses of the servers of databases that databases names by an address of PgBouncer, each as name=postgres://user@host:5432/name: as database_direct for the home database."`
 	Worlds      []string  `yaml:"worlds" doc:"Databases of new worlds by their short names, each as pattern=name, such as campaign-*=east. The first match decides; without one, a world is created in the home database, whose name is home."`
 	Pool        Pool      `yaml:"pool"`
 	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`

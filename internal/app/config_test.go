@@ -57,6 +57,8 @@ func TestSampleDefaultsAreOnlyDefaults(t *testing.T) {
 	}
 }
 
+const placedConfig = "database: postgres://a/b\ndatabases: [east=postgres://b/c]\n"
+
 func TestLoadConfigRefusesUnknownAndUnreadable(t *testing.T) {
 	for _, tc := range []struct{ file, env, want string }{
 		{"adr: x\n", "", `unknown setting "adr"; did you mean "addr"`},
@@ -74,6 +76,10 @@ func TestLoadConfigRefusesUnknownAndUnreadable(t *testing.T) {
 		{"admin:\n  address: 127.0.0.1.evil.example:1\n", "", "other machines can reach"},
 		{"admin:\n  address: 6060\n", "", "does not have the form host:port"},
 		{"admin:\n  address: \"127.0.0.1:\"\n", "", "does not have the form host:port"},
+		{placedConfig + "databases_direct: [west=postgres://b/c]\n", "", "names no database"},
+		{placedConfig + "databases_direct: [home=postgres://b/c]\n", "", "names no database"},
+		{placedConfig + "databases_direct: [east=b]\n", "", "write east=postgres://"},
+		{placedConfig + "databases_direct: [east=postgres://b/c, east=postgres://b/d]\n", "", "two addresses"},
 		{"", "LOREGATE_LIMITS_WRITE=5", "did you mean LOREGATE_LIMITS_WRITES"},
 		{"", "LOREGATE_LIMITS_WRITES=few", "cannot be read as a number"},
 		{"", "LOREGATE_ADDR=nowhere", "host:port"},

@@ -61,7 +61,7 @@ func isBroken(err error) bool {
 // withAddress returns the configuration for the store at an address.
 func (c Config) withAddress(address string) Config {
 	if address != c.Database {
-		c.Direct, c.Databases = "", nil
+		c.Direct, c.Databases, c.DirectTo, c.Worlds = "", nil, nil, nil
 	}
 	if c.Database = ""; isDatabase(address) {
 		c.Database = address

@@ -39,6 +39,17 @@ func (c Config) validateDatabases() error {
 		}
 		names = append(names, name)
 	}
+	for i, entry := range c.DirectTo {
+		name, address, _ := strings.Cut(entry, "=")
+		switch {
+		case !slices.Contains(names[1:], name):
+			return fmt.Errorf("databases_direct: %q names no database; name one of databases", name)
+		case !isDatabase(address):
+			return fmt.Errorf("databases_direct: write %s=postgres://user@host:5432/name", name)
+		case slices.ContainsFunc(c.DirectTo[:i], func(e string) bool { return strings.HasPrefix(e, name+"=") }):
+			return fmt.Errorf("databases_direct: %s has two addresses; write one", name)
+		}
+	}
 	for _, entry := range c.Worlds {
 		pattern, name, _ := strings.Cut(entry, "=")
 		if _, err := path.Match(pattern, ""); pattern == "" || err != nil {
@@ -57,6 +68,11 @@ func (c Config) namedDatabases() (names []string, list []postgres.Config) {
 		name, address, _ := strings.Cut(entry, "=")
 		p := c.postgresConfig()
 		p.URL, p.Direct, p.Search = address, "", filepath.Join(p.Search, name)
+		for _, direct := range c.DirectTo {
+			if of, address, _ := strings.Cut(direct, "="); of == name {
+				p.Direct = address
+			}
+		}
 		names, list = append(names, name), append(list, p)
 	}
 	return names, list

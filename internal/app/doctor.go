@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
+	"loregate/internal/slicesx"
 	"loregate/internal/usage"
 )
 
@@ -73,9 +74,8 @@ func (d *doctor) printCheck(title string, err error, format string, args ...any)
 func (d *doctor) printSettings(c Config) {
 	_ = eachSetting(&c, func(s setting) error { // the callback never fails
 		value := fmt.Sprint(s.value.Interface())
-		if s.path == "databases" {
-			names, _ := c.namedDatabases()
-			value = strings.Join(names, ", ")
+		if list, ok := s.value.Interface().([]string); ok && strings.HasPrefix(s.path, "databases") {
+			value = strings.Join(slicesx.Map(list, func(e string) string { name, _, _ := strings.Cut(e, "="); return name }), ", ")
 		} else if strings.HasPrefix(s.path, "database") && value != "" {
 			value = redactAddress(value)
 		}

@@ -14,6 +14,8 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -75,6 +77,12 @@ func TestDatabaseDownTakesOnlyItsWorlds(t *testing.T) {
 	}
 	s.want(http.StatusOK, key, "GET", list+"west", nil)
 	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards?world=west", map[string]any{"name": "Mill", "content": "x"})
+	s.create("north") // does not need the database that is down
+	for slug, kind := range map[string]fault.Kind{"eastnew": fault.Unavailable, "eastmarch": fault.Conflict, "west": fault.Conflict} {
+		if _, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: slug}); fault.KindOf(err) != kind {
+			t.Errorf("create %s: %v, want %v", slug, err, kind)
+		}
+	}
 	health, err := s.app.Health(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +149,58 @@ func TestMovedWorld(t *testing.T) {
 	if err := mover.MoveWorld(t.Context(), "campaign", "nowhere", &out); err == nil {
 		t.Error("a move to an unknown database succeeds")
 	}
+}
+
+// TestCopyOfPlacedWorlds copies an instance with two databases into a data folder, with the worlds of both. A
+// copy of the home database alone is refused.
+func TestCopyOfPlacedWorlds(t *testing.T) {
+	c, server := placedConfig(t)
+	a, shut := apptest.Open(t, c, apptest.Quiet())
+	s := serve(t, a)
+	s.create("west")
+	s.create("eastmarch")
+	key, _ := s.key("keeper", access.RoleGM)
+	for _, world := range []string{"west", "eastmarch"} {
+		s.want(http.StatusCreated, key, "POST", "/api/mcp/cards?world="+world, map[string]any{"name": "Inn", "content": "of " + world})
+	}
+	shut()
+	var out bytes.Buffer
+	plain := c
+	plain.Databases, plain.Worlds = nil, nil
+	if err := app.Copy(t.Context(), plain, c.Database, t.TempDir(), &out); err == nil || !strings.Contains(err.Error(), "set databases") {
+		t.Errorf("a copy of the home database alone: %v", err)
+	}
+	to := t.TempDir()
+	if err := app.Copy(t.Context(), c, c.Database, to, &out); err != nil {
+		t.Fatal(err, out.String())
+	}
+	copied := openPlaced(t, apptest.Config(t, to))
+	for _, world := range []string{"west", "eastmarch"} {
+		if got := copied.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn?world="+world, nil); !strings.Contains(got, "of "+world) {
+			t.Errorf("the copy of %s has %s", world, got)
+		}
+	}
+	server.Drop()
+	if err := app.Copy(t.Context(), c, c.Database, t.TempDir(), &out); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a copy while a database is down: %v", err)
+	}
+}
+
+// TestNamedDatabaseBehindPgBouncer creates a world in a database that is reached through PgBouncer.
+func TestNamedDatabaseBehindPgBouncer(t *testing.T) {
+	c := apptest.Config(t, t.TempDir())
+	east := database(t)
+	c.Database, c.Worlds = database(t), []string{"east*=east"}
+	c.Databases = []string{"east=" + pgtest.Bouncer(t, east, strings.Join(postgres.Config{}.SessionStatements(), ";"))}
+	c.DirectTo = []string{"east=" + east}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	s := openPlaced(t, c)
+	s.create("eastmarch")
+	key, _ := s.key("keeper", access.RoleGM)
+	s.want(http.StatusCreated, key, "POST", "/api/mcp/cards", map[string]any{"name": "Inn", "content": "An old inn."})
+	s.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn", nil)
 }
 
 // TestManyPlacedWorlds measures an idle process with worlds on three databases. PLACED_WORLDS sets their number.

@@ -272,12 +272,15 @@ func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) (list []canon.W
 		slices.SortFunc(list, func(a, b canon.World) int { return cmp.Compare(a.Slug, b.Slug) })
 		return list, err
 	}
+	known := false // which database has the world
 	if !q.ID.IsZero() {
 		list, err = ask(ctx, r, q.ID, func(r canon.Reader) ([]canon.World, error) { return r.Worlds(ctx, q) })
+		_, known = r.s.placement(q.ID)
 	} else {
 		list, err = r.worldsBySlug(ctx, q)
+		_, known = r.s.worldBySlug(q.Slug)
 	}
-	if err == nil && len(list) == 0 && r.s.someDown() {
+	if err == nil && len(list) == 0 && !known && r.s.someDown() {
 		err = errDown
 	}
 	return list, err

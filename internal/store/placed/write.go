@@ -63,6 +63,14 @@ func (t *tx) Repeat(ctx context.Context, account, key string) (canon.Repeat, boo
 	return t.in.Repeat(ctx, account, key)
 }
 
+// Worlds fails if all worlds are asked for while a database is down: whether there is any is decided by it.
+func (t *tx) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	if q.ID.IsZero() && q.All && t.s.someDown() {
+		return nil, errDown
+	}
+	return t.reader.Worlds(ctx, q)
+}
+
 // to refuses a write to a world of another database.
 func (t *tx) to(ctx context.Context, w access.WorldID) error {
 	if slices.Contains(t.own.passed, w) {

@@ -169,8 +169,8 @@ func (c Config) checkSession(ctx context.Context, conn *pgx.Conn) error {
 // errNoDirect is returned for an address of PgBouncer without another one.
 var errNoDirect = fault.New(
 	fault.Invalid,
-	"database is an address of PgBouncer: set database_direct to the address of "+
-		"the servers themselves, for notifications and migrations",
+	"database is an address of PgBouncer: set database_direct (databases_direct for one of databases) to the "+
+		"address of the servers themselves, for notifications and migrations",
 )
 
 // identitySQL names a database among all databases of all servers.
@@ -193,7 +193,7 @@ func (s *Store) checkAddresses(ctx context.Context, conn *pgx.Conn) error {
 		}
 		if here != there {
 			return fault.New(fault.Invalid,
-				"database and database_direct are addresses of different databases; name the same one")
+				"database and database_direct (databases and databases_direct) are addresses of different databases; name the same one")
 		}
 		return s.cfg.checkSession(ctx, conn)
 	}
