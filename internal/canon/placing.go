@@ -110,7 +110,7 @@ func AppendCopied(ctx context.Context, tx Tx, w access.WorldID, list []StoredCom
 		return err
 	}
 	for i := range records {
-		if err := appendCopied(ctx, tx, w, &records[i], bodies); err != nil {
+		if err := projectCopied(ctx, tx, w, &records[i], bodies); err != nil {
 			return err
 		}
 		if err := tx.Append(ctx, list[i]); err != nil {
@@ -120,7 +120,7 @@ func AppendCopied(ctx context.Context, tx Tx, w access.WorldID, list []StoredCom
 	return nil
 }
 
-func appendCopied(ctx context.Context, tx Tx, w access.WorldID, rec *Record, bodies map[Hash][]byte) error {
+func projectCopied(ctx context.Context, tx Tx, w access.WorldID, rec *Record, bodies map[Hash][]byte) error {
 	// A later commit may erase a content that one after it names again.
 	for _, ch := range rec.Changes {
 		if h, named := ch.Content(); named && bodies[h] != nil {
@@ -163,6 +163,7 @@ func prefetchCopied(ctx context.Context, tx Tx, w access.WorldID, list []Record)
 			}
 		}
 	}
+	n.Cards = n.Cards[:min(len(n.Cards), prefetchedCards)]
 	if err := Prefetch(ctx, tx, n); err != nil {
 		return err
 	}
@@ -170,8 +171,15 @@ func prefetchCopied(ctx context.Context, tx Tx, w access.WorldID, list []Record)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	return Prefetch(ctx, tx, Needs{World: w, Keys: keys})
+	return Prefetch(ctx, tx, Needs{World: w, Keys: keys[:min(len(keys), prefetchedKeys)]})
 }
+
+// prefetchedCards and prefetchedKeys limit what is prefetched for a copy: a commit may change thousands of
+// cards, and a key brings the cards below it. The rest is queried one by one.
+const (
+	prefetchedCards = 10_000
+	prefetchedKeys  = 1000
+)
 
 // keysToCome returns the keys that cards get by commits.
 func keysToCome(ctx context.Context, tx Tx, w access.WorldID, list []Record) ([]markup.Key, error) {
