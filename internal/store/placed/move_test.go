@@ -366,6 +366,7 @@ func TestErasedWhileProven(t *testing.T) {
 	w := newWorld(t, s, "east-march")
 	l := &load{t: t, world: w.ID, acks: map[uuid.UUID]string{}}
 	c := canon.New(canon.Config{Store: s})
+	l.write(c, "mill", createCards("Mill"))
 	m := moveFor(t, s, w.ID, func(step string) error {
 		switch step {
 		case "copy":
