@@ -39,6 +39,7 @@ kills-proposals!300 kills while proposals are judged and carried out!./internal/
 falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused process!./internal/app/crashtest!^TestCrashOfTheDatabase$|^TestCrashOfADatabaseThatIsFull$|^TestCrashOfAClock$|^TestCrashPausedProcess$!CRASH_FALLS=20
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
 failover!50 kills and pauses and 20 cuts of the primary, 20 kills of etcd: 20,000 writes are there once!./internal/app/failovertest!^TestFailover$!FAILOVER_KILLS=50 FAILOVER_CUTS=20 FAILOVER_ETCD=20 FAILOVER_WRITES=20000
+game-night!three processes on two databases of three servers each, both primaries killed in an evening: two programs over MCP, two players, a narrator and an import go on!./internal/app/failovertest!^TestGameNight$!GAME_NIGHT=1
 moves!a world moves 100 times between three databases, of SQLite and of PostgreSQL, under load and with kills: nothing is lost, doubled or shown to the wrong caller!./internal/store/placed!^TestMoveUnderLoad$!MOVES=100
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
 players!200 players act every five seconds for ten minutes while the server is killed and stopped: each turn is applied once, none fails!./internal/app/crashtest!^TestCrashOfPlayers$!CRASH_PLAYERS=200 CRASH_PLAY=10m

@@ -357,7 +357,7 @@ func (n *night) report(streams []*listener) {
 	}
 	messages, opened := 0, 0
 	for _, l := range streams {
-		messages, opened = messages+l.count(), opened+l.opened
+		messages, opened = messages+l.count(), opened+l.openedTimes()
 	}
 	n.t.Logf("two primaries killed: %s; %d messages of three streams, opened %d times; %d sessions of MCP opened again; "+
 		"%d notes imported meanwhile", strings.Join(text, "; "), messages, opened, n.resumed, importedNotes)

@@ -15,11 +15,11 @@ import (
 
 // listener follows a stream as a browser does: when it ends, it opens it again after the last message.
 type listener struct {
-	t               *testing.T
-	url, token      string
-	opened, refused int // valid when the test has ended
+	t          *testing.T
+	url, token string
 
 	mu       sync.Mutex // guards all below
+	opened   int        // times that the stream was opened
 	messages []message
 }
 
@@ -103,6 +103,12 @@ func (l *listener) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.messages)
+}
+
+func (l *listener) openedTimes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.opened
 }
 
 // told returns how often each text is told by the messages of an act's result, or by the events of a narrator.
