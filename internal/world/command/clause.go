@@ -283,7 +283,7 @@ func lightVerb(said, rest []word) (u *usage, left []word) {
 			if len(after) > 0 && !of && !after[0].is(prepositionClass|particleClass) && after[0].kind == plainWord {
 				continue
 			}
-			if u := deedOf(rest[n]); u != nil {
+			if u := deedOf(rest[n], i > 0 && isNobody(rest[i-1])); u != nil {
 				if of {
 					after = after[1:] // an inspection of the altar
 				}
@@ -296,7 +296,8 @@ func lightVerb(said, rest []word) (u *usage, left []word) {
 }
 
 // deedOf returns the usage of the verb that a noun of an act belongs to: look, inspection. It is nil if there is none.
-func deedOf(noun word) *usage {
+// It may be an act upon a thing if one is named: give the handle a pull.
+func deedOf(noun word, handled bool) *usage {
 	if noun.is(lightClass) && noun.known.verb != nil {
 		return noun.known.verb
 	}
@@ -304,7 +305,8 @@ func deedOf(noun word) *usage {
 		return nil
 	}
 	for _, verb := range append([]string{noun.fold}, meaning.Derived(noun.fold)...) {
-		if u := lookUp(lexicon(), verb).verb; u != nil && (u.core || u.listed) && slices.Contains(deeds, u.acts[withObject]) {
+		if u := lookUp(lexicon(), verb).verb; u != nil && (u.core || u.listed) && (slices.Contains(deeds, u.acts[withObject]) ||
+			handled && u.acts[withObject] == Use) {
 			return u
 		}
 	}
@@ -526,6 +528,9 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	var met [][]word
 	for n, g := range groupByPreposition(kept) {
 		switch text := joinWords(g.words); {
+		case met != nil && g.by == "to" && !saying && len(met) == 1 && isNobody(met[0][len(met[0])-1]):
+			speech = append(speech, joinWords(met[0]))
+			met = splitList(g.words) // explain the plan to the crew
 		case g.by == "about" || g.by == "for" || g.by == "of" || g.by == "over" || g.by == "that" ||
 			g.by == "to" && met != nil && !saying:
 			speech = append(speech, strings.TrimSpace(g.by+" "+text))
@@ -566,7 +571,8 @@ func cutSpeech(words []word, tells bool) (name []word, told string) {
 	}
 	for i := 1; i < len(words); i++ {
 		if w := words[i]; w.fold == "that" || w.is(whClass) || w.is(subjectClass) && !w.is(pronounClass|articleClass) ||
-			w.fold == "if" || w.kind == comma && tells {
+			w.fold == "if" || w.kind == comma && tells || w.oneOf("a", "an") &&
+			(isBeing(words[i-1].fold) || words[i-1].isName()) {
 			return words[:i], joinWords(words[i:])
 		}
 	}

@@ -318,7 +318,7 @@ func (r *leadReader) restart() bool {
 		}
 		if named := r.words[0].known == unknown && r.words[0].raw != r.words[0].fold && i == 1 &&
 			len(rest) > 0; r.at == 0 && !be &&
-			(named || i <= 2 && r.words[0].is(articleClass) && startsArgument(rest)) {
+			(named || i <= 2 && r.words[0].is(articleClass) && startsArgument(rest) && !isNobody(r.words[i-1])) {
 			e, f := readVerbForm(w.fold, w.known)
 			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && (!named || !e.verb.noun || startsArgument(rest)) {
 				r.at, r.subject = i, true

@@ -179,6 +179,7 @@ func (p *parser) run(words []word) {
 			words[0].fold, words[0].known = v, lexicon()[v]
 		}
 	}
+	mendParticles(words)
 	for len(words) > 0 && !p.overflow {
 		n := 0
 		for n < len(words) && words[n].kind != stop {

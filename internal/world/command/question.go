@@ -38,6 +38,8 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		return words[2:], false
 	case w.fold == "do" && second.fold == "you" && len(words) > 3 && words[2].oneOf("mind", "think"):
 		return words[3:], false
+	case w.oneOf("may", "might", "could", "can") && second.oneOf("my", "our") && len(words) > 4 && startsBase(words[3:]):
+		return words[3:], false // can my ranger grab the torch
 	case w.oneOf("may", "might", "could") && second.oneOf("i", "we"):
 		return words[1:], false
 	case w.oneOf("could", "can", "may", "shall", "might") && second.is(subjectClass):
@@ -106,6 +108,13 @@ func isOwning(words []word) bool {
 			"possession", "hands", "wearing", "purse", "pouch", "satchel", "gear":
 			if me {
 				return true
+			}
+		default:
+			if verb := meaning.Lemma(w.fold, meaning.Verb); me && w.known.class&grammarClasses == 0 && strings.HasSuffix(w.fold, "ing") &&
+				slices.ContainsFunc([]string{"carry", "hold", "wear", "own"}, func(kind string) bool {
+					return meaning.IsA(verb, meaning.Verb, kind)
+				}) {
+				return true // what am I lugging around
 			}
 		case "left":
 			owns = true

@@ -32,6 +32,7 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		return
 	}
 	words = moveAdjunct(cutAdjunct(cutUndertaking(cutMatrix(words))))
+	words = cutInterjection(words)
 	first, pending, started := len(p.out.Intents), -1, false
 	for len(words) > 0 && !p.overflow {
 		j := readJoint(words, started)
@@ -66,6 +67,17 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		}
 		words = words[n:]
 	}
+}
+
+// cutInterjection cuts off a "wait" in front of words that ask for no act: wait, I think that is wrong.
+func cutInterjection(words []word) []word {
+	if len(words) < 3 || !words[0].oneOf("wait", "hold", "stop") || words[1].kind != comma {
+		return words
+	}
+	if h := readHead(words[2:]); words[2].is(subjectClass) && (!h.ok && !h.direction || h.remark) {
+		return words[2:]
+	}
+	return words
 }
 
 // cutMatrix cuts off the words before what somebody is asked to do: I would be grateful if you went.

@@ -159,6 +159,26 @@ func typoDirection(w string) (found Direction, options []string) {
 	return found, options
 }
 
+// mendParticles mends the second words of verbs that are misspelt in front of an article: pick upp the coin.
+func mendParticles(words []word) {
+	for i := 0; i+2 < len(words); i++ {
+		verb, next := words[i], &words[i+1]
+		if next.kind != plainWord || next.known != unknown || !words[i+2].is(articleClass) {
+			continue
+		}
+		e, _ := readVerbForm(verb.fold, verb.known)
+		if e == nil || verb.is(grammarClasses) {
+			continue
+		}
+		for particle := range e.phrases {
+			if known := lexicon()[particle]; known != nil && known.class&particleClass != 0 && oneSlip(next.fold, particle) {
+				next.fold, next.known = particle, known
+				break
+			}
+		}
+	}
+}
+
 // typoVerb returns the verb that the first word is a typo of, with its number of words, if there is
 // only one. options are all verbs that it may be. A verb that makes a phrase with the next word goes
 // first: "lok at" is "look at".
