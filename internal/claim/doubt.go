@@ -86,7 +86,7 @@ func Doubtful(text string, w *World, verdicts []Verdict) (sentences, told []stri
 				d.verdicts = append(d.verdicts, v)
 			}
 		}
-		if d.compare(lines); d.doubt() >= leastDoubt {
+		if d.findNearLines(lines); d.doubt() >= leastDoubt {
 			sentences = append(sentences, s)
 		}
 	}
@@ -111,8 +111,8 @@ type doubtedSentence struct {
 	common int        // words that the nearest line has
 }
 
-// compare finds the lines that have words of the sentence.
-func (d *doubtedSentence) compare(lines []toldLine) {
+// findNearLines finds the lines that have words of the sentence.
+func (d *doubtedSentence) findNearLines(lines []toldLine) {
 	d.words = contentOf(d.tokens)
 	for i, n := range countCommon(d.words, lines) {
 		if n > 0 {

@@ -53,9 +53,9 @@ var signs = []struct {
 	{isSign(func(e *evidence) bool {
 		return slices.ContainsFunc(e.Intents, func(i Intent) bool { return i.Verb == Rest && len(i.Modifiers) > 0 })
 	}), 0, 1.12},
-	{isSign(func(e *evidence) bool { return e.has(pronounClass) }), 0.27, 0},
-	{isSign(func(e *evidence) bool { return e.has(auxiliaryClass) }), 0.58, 0},
-	{isSign(func(e *evidence) bool { return e.has(whClass) }), 0, 0.59},
+	{isSign(func(e *evidence) bool { return e.hasClass(pronounClass) }), 0.27, 0},
+	{isSign(func(e *evidence) bool { return e.hasClass(auxiliaryClass) }), 0.58, 0},
+	{isSign(func(e *evidence) bool { return e.hasClass(whClass) }), 0, 0.59},
 	{isSign(func(e *evidence) bool { return e.subjects > 1 }), 0, 0.53},
 	{isSign(func(e *evidence) bool { return e.start == startSubject }), 0.29, 0},
 	{isSign(func(e *evidence) bool { return e.start == startOther }), 0.52, 0},

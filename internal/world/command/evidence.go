@@ -123,8 +123,8 @@ func (e *evidence) asks(kind string) bool {
 	return slices.ContainsFunc(e.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == kind })
 }
 
-// has reports whether a word belongs to one of some classes.
-func (e *evidence) has(c class) bool {
+// hasClass reports whether a word belongs to one of some classes.
+func (e *evidence) hasClass(c class) bool {
 	return slices.ContainsFunc(e.words, func(w word) bool { return w.is(c) })
 }
 
