@@ -159,16 +159,16 @@ func readGives(c *clause, w *World) (list []Claim) {
 		case known && ok && giving[v.lemma] && !c.order && !v.passive && v.modal != "can" && v.modal != "must" &&
 			v.modal != "should":
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
-		case ok && c.order && !hasWord(c.tokens[:v.at], denying) && (accepting[v.lemma] || v.lemma == "keep" && thing.to == len(c.tokens)) &&
-			w.Speaker != None:
+		case ok && c.order && !hasWord(c.tokens[:v.at], denying) && (accepting[v.lemma] || v.lemma == "keep" &&
+			thing.to == len(c.tokens)) && w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
 		}
 	}
 	return list
 }
 
-// isGivenDirectly reports whether a thing itself is handed over by a verb, and not another thing that stands to it in the
-// relation of a preposition: "keep your hands off the bell", "I offer you a penny for the bell".
+// isGivenDirectly reports whether a thing itself is handed over by a verb, and not another thing that stands to it in
+// the relation of a preposition: "keep your hands off the bell", "I offer you a penny for the bell".
 func (c *clause) isGivenDirectly(v verb, thing mention) bool {
 	from := thing.from
 	if c.wordBefore(from) == "'s" {

@@ -159,8 +159,8 @@ func readNumber(s *statement, w *World) (list []Claim) {
 	return append(list, readTotals(s, w)...)
 }
 
-// asksFor reports whether a number of goods is asked for or offered: by an order, "bring me two coins", by a wish of the
-// speaker, or as a price, "two coins, or a better question".
+// asksFor reports whether a number of goods is asked for or offered: by an order, "bring me two coins", by a wish of
+// the speaker, or as a price, "two coins, or a better question".
 func (s *statement) asksFor(n count) bool {
 	if !isGoods(n.noun) || n.at > 0 && (determiners[s.tokens[n.at-1].word] || s.tokens[n.at-1].word == "all") {
 		return false
@@ -176,8 +176,8 @@ func (s *statement) asksFor(n count) bool {
 	}))
 }
 
-// isPrice reports whether the words behind a number of goods leave it a price: they tell neither where the goods are nor
-// more about them, and say only what the speaker and the listener do.
+// isPrice reports whether the words behind a number of goods leave it a price: they tell neither where the goods are
+// nor more about them, and say only what the speaker and the listener do.
 func isPrice(rest []token) bool {
 	c := clause{tokens: rest}
 	return !hasWord(rest, placing) && !hasWord(rest, describing) && !slices.ContainsFunc(c.verbs(), func(v verb) bool {

@@ -106,14 +106,16 @@ func TestClientsPropose(t *testing.T) {
 	}
 }
 
-// TestTheLinesGoLive proposes the lines without a client, each to a player of its own: six a minute are allowed for one.
+// TestTheLinesGoLive proposes the lines without a client, each to a player of its own: six a minute are allowed for
+// one.
 func TestTheLinesGoLive(t *testing.T) {
 	at := serveWith(t, access.RoleUser, 0, app.Options{Profile: access.ProfileNone})
 	api := strings.TrimSuffix(at.url, "/mcp") + "/api/"
 	_, here := apptest.Send(t, "GET", api+"world/location-context?world="+app.SampleWorld, at.key, "")
 	for i, line := range lines {
-		in, err := json.Marshal(object{"npcId": findText(string(here), "npcs", "id"), "playerId": makePlayer(t, at, fmt.Sprintf("Wim %d", i)),
-			"draftText": line, "contextRef": findText(string(here), "contextRef")})
+		in, err := json.Marshal(object{"npcId": findText(string(here), "npcs", "id"),
+			"playerId": makePlayer(t, at, fmt.Sprintf("Wim %d", i)), "draftText": line,
+			"contextRef": findText(string(here), "contextRef")})
 		if err != nil {
 			t.Fatal(err)
 		}
