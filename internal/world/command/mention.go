@@ -26,7 +26,7 @@ type Mention struct {
 	Denied   bool   // the text tells that there is none: no bell, without a bell
 }
 
-// Nearness is how near the words of a text come to those of a name.
+// Nearness is the likeness of the words of a text and those of a name.
 type Nearness int
 
 // The kinds of nearness, the nearest first.
@@ -95,15 +95,15 @@ func (p Prose) Find(name string, near Nearness) (Mention, bool) {
 		match.synonyms = meaning.Synonyms(head, meaning.Noun)
 	}
 	for _, s := range p {
-		if m, ok := s.find(want, headAt, match); ok {
+		if m, ok := s.findWords(want, headAt, match); ok {
 			return m, true
 		}
 	}
 	return Mention{}, false
 }
 
-// find returns the mention of words in a sentence; headAt is the place of the noun among them.
-func (s sentence) find(want []string, headAt int, match wordMatch) (m Mention, ok bool) {
+// findWords returns the mention of words in a sentence; headAt is the place of the noun among them.
+func (s sentence) findWords(want []string, headAt int, match wordMatch) (m Mention, ok bool) {
 	first := len(s.words)
 	for i, w := range want {
 		same := match
@@ -116,7 +116,7 @@ func (s sentence) find(want []string, headAt int, match wordMatch) (m Mention, o
 		}
 		if i == headAt {
 			m.Noun = s.words[at].raw
-			m.Plural, m.Phrase = isPlural(s.words[at].fold), s.from(at)
+			m.Plural, m.Phrase = isPlural(s.words[at].fold), s.phraseFrom(at)
 		}
 		first = min(first, at)
 	}
@@ -143,8 +143,8 @@ func isPlural(noun string) bool {
 	return ok && isPlural(tail)
 }
 
-// from returns a sentence from the words before a noun on: from the article, the number or the quality before it.
-func (s sentence) from(at int) string {
+// phraseFrom returns a sentence from the words before a noun on: from the article, the number or the quality before it.
+func (s sentence) phraseFrom(at int) string {
 	for at > 0 && s.words[at-1].kind == plainWord && !s.words[at-1].is(prepositionClass|jointClass|beClass) {
 		if at--; s.words[at].is(articleClass | numberClass) {
 			break

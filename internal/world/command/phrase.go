@@ -16,8 +16,8 @@ type Naming struct {
 
 // Namings returns the ways to read a noun phrase, the closest to its words first: the words as typed; the name behind
 // "called"; the words without the owner and without words that take a part ("Tamsin's boots", "one of the boats"); without
-// an ordinal ("the second clerk") or a quantity ("both clerks"); without forms of address ("Mr Brack"); and without what
-// stands behind the noun ("the man with the turbot"). Each way goes on from the one before.
+// an ordinal ("the second clerk") or a quantity ("both clerks"); without forms of address ("Mr Brack"); and without the words
+// behind the noun ("the man with the turbot"). Each way goes on from the one before.
 func Namings(phrase string) []Naming {
 	words := strings.Fields(phrase)
 	for len(words) > 0 && isBefore(words[0]) {
@@ -172,10 +172,10 @@ func HasNumber(name string) bool {
 	return slices.ContainsFunc(lex(name), func(w word) bool { return w.is(numberClass) })
 }
 
-// Pronoun is what a pronoun stands for.
+// Pronoun is a pronoun in its base form.
 type Pronoun string
 
-// The pronouns by what they stand for.
+// The pronouns that stand for a man, a woman, a thing and several of either.
 const (
 	NoPronoun Pronoun = ""
 	He        Pronoun = "he"

@@ -153,7 +153,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 // freeInstead are the verbs of acts that may be free acts if the things that they need are absent.
 var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, command.Throw}
 
-// patience is how long a command waits for its other reader, and by default for its narrator.
+// patience is the time for which a command waits for its other reader, and by default for its narrator.
 const patience = 2500 * time.Millisecond
 
 // namesNear returns the names of the cards that a player may mean in a text: those around it, its own, the places that
@@ -218,7 +218,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
+	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
 		tried, terr := h.actFreely(ctx, part, player, out.text)
 		var other *impossible
 		switch errors.As(terr, &other); {

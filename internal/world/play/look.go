@@ -82,7 +82,7 @@ func (s *turn) lookAtMention(r referent) error {
 	return err
 }
 
-// isEverywhere reports whether a name means what every place has, such as the ground and the air.
+// isEverywhere reports whether a name means something that every place has, such as the ground and the air.
 func isEverywhere(name string) bool {
 	words := command.BareWords(name)
 	return len(words) == 1 && slices.Contains(everywhere, words[0])

@@ -85,6 +85,12 @@ func (s *turn) findExitTo() (world.Exit, error) {
 			return world.Exit{}, err
 		}
 	}
+	if err := s.findKindOfPlace(name, nil, &r); err != nil {
+		return world.Exit{}, err
+	}
+	if r.way != nil {
+		return *r.way, nil
+	}
 	return world.Exit{}, cannot("absent", "You see no way to %q from here.", markup.Clean(name))
 }
 

@@ -70,8 +70,8 @@ type madeThing struct {
 // needsCard ends the plan of an act on a noun of a text: the noun must become a card first.
 type needsCard struct {
 	phrase string
-	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 	also   []string // further phrases, of nouns that may become cards too
+	person bool     // the act needs somebody, so that a rarer sense of the noun counts
 }
 
 func (needsCard) Error() string { return "world: a noun must become a card first" }

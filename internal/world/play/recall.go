@@ -53,7 +53,7 @@ func answersOf(ctx context.Context, m *world.AsOf, of, player canon.CardID) (lin
 	return lines, nil
 }
 
-// textsHeard returns the latest answers of those to whom the player spoke of late, as texts.
+// textsHeard returns the latest answers that the player got, as texts.
 func (s *turn) textsHeard() (all []passage, err error) {
 	acts, err := s.latestActs()
 	if err != nil {
@@ -132,9 +132,9 @@ func (s *turn) explain(name string, ofPerson bool) (string, error) {
 	return name, nil
 }
 
-// recall returns what a pronoun stands for: the latest card or noun of a text that the player dealt with and that the
+// recall returns the referent of a pronoun: the latest card or noun of a text that the player dealt with and that the
 // pronoun fits, if it is among some or the pronoun stands for a thing; else the only person among them that it fits; else
-// the latest person whom the player dealt with elsewhere.
+// the latest person that the player dealt with elsewhere.
 func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err error) {
 	acts, err := s.latestActs()
 	if err != nil {
@@ -206,8 +206,8 @@ func (s *turn) fitsPronoun(p command.Pronoun, t world.Card) (bool, error) {
 	switch {
 	case p == command.They:
 		return !t.IsType(world.TypeLocation), nil
-	case p == command.It || !isPerson:
-		return p == command.It && !isPerson || !isPerson && t.IsType("Creature"), nil
+	case p == command.It || !isPerson && !t.IsType("Creature"):
+		return p == command.It && !isPerson, nil
 	}
 	var f struct {
 		Group bool `json:"group"`
@@ -217,5 +217,5 @@ func (s *turn) fitsPronoun(p command.Pronoun, t world.Card) (bool, error) {
 	}
 	text, err := s.ReadText(s.ctx, t)
 	gender := spokenGender(text)
-	return gender == "" || gender == string(p), err
+	return gender == "" && isPerson || gender == string(p), err
 }

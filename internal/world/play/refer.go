@@ -125,6 +125,11 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 		if err != nil {
 			return who, "", false, err
 		}
+		if len(found) == 0 {
+			if stands, err := s.standsInText(name); err != nil || stands {
+				return who, "", false, err
+			}
+		}
 		if len(found) == 1 {
 			return found[0], strings.TrimLeft(strings.Join(list[n:], " "), ",:; "), true, nil
 		}

@@ -18,7 +18,7 @@ import (
 // Every verb finds the person or thing that a phrase means by resolve. Everything is decided in the player's view: a card
 // that the player does not see neither fits a phrase nor stands in the way of another one.
 
-// A referent is what a phrase means to a player. The zero referent means nothing that is there.
+// A referent is the meaning of a phrase to a player. The zero referent means nothing that is there.
 type referent struct {
 	cards []world.Card // the card that is meant; several if they fit equally well, or if all are meant
 	all   bool         // everyone, both, the others: all of cards are meant; there may be none
@@ -72,8 +72,8 @@ func whichOf(cards []world.Card) error {
 	return cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(cards), "or"))
 }
 
-// resolve returns what a phrase means to the player, among cards that it may mean. The order is: the cards by name; by
-// role; the nouns of the texts of the place; the exits and the places they lead to; those whom "man" or "woman" describes;
+// resolve returns the referent of a phrase, among cards that it may mean. The order is: the cards by name; by
+// role; the nouns of the texts of the place; the exits and the places they lead to; people by gender, for "man" and "woman";
 // the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; by words with a
 // typing error; and last the living by the noun alone. No more is read than is needed.
 func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error) {
@@ -111,12 +111,12 @@ func (s *turn) everyone(among []world.Card) referent {
 	})}
 }
 
-// step finds what a phrase means in one way, and puts it into r.
+// step finds the referent of a phrase in one way, and puts it into r.
 type step func(phrase string, among []world.Card, r *referent) error
 
-// steps returns the ways to find what a phrase means that are tried after the names of cards, in their order.
+// steps returns the ways to find the referent of a phrase that are tried after the names of cards, in their order.
 func (s *turn) steps() []step {
-	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findAkin, s.findMisspelled,
+	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findKindOfPlace, s.findAkin, s.findMisspelled,
 		s.findLoosely}
 }
 
@@ -153,7 +153,7 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 	return r, nil
 }
 
-// resolvePart returns what the longest part of a sentence that names anything means, and that part: "the clerk" of "wave
+// resolvePart returns the referent of the longest part of a sentence that names anything, and that part: "the clerk" of "wave
 // to the clerk". Small words are no names.
 func (s *turn) resolvePart(phrase string) (r referent, part string, err error) {
 	all, err := s.listLookTargets()
@@ -233,7 +233,7 @@ func (s *turn) findCards(phrase string, among []world.Card) ([]world.Card, error
 // in a text only, the error is a needsCard.
 func (s *turn) findPersonHere(name string) (world.Card, error) {
 	if !isName(name) {
-		return world.Card{}, cannot("no_target", "Whom do you mean?")
+		return world.Card{}, cannot("no_target", "Which person do you mean?")
 	}
 	r, err := s.resolvePerson(name)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
 	case r.all && len(r.cards) > 1:
 		return to, oneAtATime(r.cards)
 	case r.self:
-		return to, cannot("self", "You think better of it: that would be you.")
+		return to, cannot(reasonSelf, "You think better of it: that would be you.")
 	case r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && mayBePerson(r.noun()):
 		return to, s.mustBePerson(r, phrase)
 	}
@@ -263,7 +263,7 @@ func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
 		return to, err
 	}
 	if command.PronounOf(phrase) != command.NoPronoun {
-		return to, cannot("no_target", "Whom do you mean by %q?", markup.Clean(phrase))
+		return to, cannot("no_target", "Who is meant by %q?", markup.Clean(phrase))
 	}
 	return to, s.nobodyHere(phrase)
 }
@@ -281,8 +281,11 @@ func isName(words string) bool {
 	return len(command.BareWords(words)) > 0 || command.PronounOf(words) != command.NoPronoun
 }
 
+// reasonSelf is the reason of an act on oneself that needs somebody else.
+const reasonSelf = "self"
+
 func oneAtATime(cards []world.Card) error {
-	return cannot("ambiguous", "One at a time. Whom do you mean first: %s?", world.JoinNames(titlesOf(cards), "or"))
+	return cannot("ambiguous", "One at a time. Who comes first: %s?", world.JoinNames(titlesOf(cards), "or"))
 }
 
 // mustBeCard returns the error of an act on a noun of a text: the noun must become a card first, or cannot.
@@ -492,7 +495,7 @@ func findMention(all []passage, phrase string, near command.Nearness) (r referen
 	return r
 }
 
-// findLoosely finds the only one of the living whom the noun of a phrase means, whatever qualities the phrase gives it:
+// findLoosely finds the only living card that the noun of a phrase means, without regard to the qualities in the phrase:
 // the sleeping crab.
 func (s *turn) findLoosely(phrase string, among []world.Card, r *referent) error {
 	words := command.BareWords(phrase)
@@ -554,6 +557,20 @@ func (s *turn) findMisspelled(phrase string, among []world.Card, r *referent) er
 	if r.cards, r.all = matchNames(phrase, among, command.FitSlip); len(r.cards) > 0 {
 		return nil
 	}
+	for _, t := range among {
+		var f struct {
+			Role string `json:"role"`
+		}
+		if world.DecodeFields(t.Fields, &f); !world.IsAlive(t) || f.Role == "" {
+			continue
+		}
+		if _, ok := command.ReadProse(f.Role).Find(phrase, command.Misspelled); ok {
+			r.cards = append(r.cards, t)
+		}
+	}
+	if len(r.cards) > 0 {
+		return nil
+	}
 	if err := s.findWayAs(phrase, command.FitSlip, r); err != nil || r.isFound() {
 		return err
 	}
@@ -565,25 +582,30 @@ func (s *turn) findRole(phrase string, among []world.Card, r *referent) error {
 	return s.findSomebody(phrase, among, r, s.fitsRole)
 }
 
-// findGender finds those whom a noun for people of any trade describes: the old woman.
+// findGender finds people by a noun for people of any trade: the old woman.
 func (s *turn) findGender(phrase string, among []world.Card, r *referent) error {
 	if err := s.findSomebody(phrase, among, r, s.fitsGender); err != nil || len(r.cards) > 0 {
 		return err
 	}
 	words := command.BareWords(phrase)
-	if len(words) != 2 { // the wrong quality is no reason to know nobody
+	if len(words) != 2 || !command.IsQuality(words[0]) { // the wrong quality is no reason to know nobody
 		return nil
 	}
 	return s.findSomebody(words[1], among, r, s.fitsGender)
 }
 
-// findSomebody finds the characters whom the words of a phrase fit.
+// findSomebody finds the characters that the words of a phrase fit.
 func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
 	fits func(words []string, t world.Card) (bool, error)) error {
-	for _, n := range command.Namings(phrase) {
+	for at, n := range command.Namings(phrase) {
 		words := command.BareWords(n.Name)
 		if len(words) == 0 {
 			continue
+		}
+		if at == 1 { // the ferryman's boy of the text is no other boy
+			if stands, err := s.standsInText(phrase); err != nil || stands {
+				return err
+			}
 		}
 		var found []world.Card
 		for _, t := range among {
@@ -604,6 +626,19 @@ func (s *turn) findSomebody(phrase string, among []world.Card, r *referent,
 		}
 	}
 	return nil
+}
+
+// standsInText reports whether a phrase of several words means somebody in a text of the place.
+func (s *turn) standsInText(phrase string) (bool, error) {
+	if n := len(slices.DeleteFunc(strings.Fields(phrase), func(w string) bool { return !isContentWord(w) })); n < 2 ||
+		!mayBePerson(command.HeadOf(phrase)) {
+		return false, nil
+	}
+	all, err := s.textsOfPlace()
+	return slices.ContainsFunc(all, func(p passage) bool {
+		m, ok := p.prose.Find(phrase, command.SameWords)
+		return ok && !m.Denied
+	}), err
 }
 
 // isTraveller reports whether words describe a player's character.
@@ -722,6 +757,35 @@ func spokenGender(text string) string {
 	return ""
 }
 
+// findKindOfPlace finds the exit to a place whose text begins with a phrase: "An inn built round an anchor" for the inn.
+func (s *turn) findKindOfPlace(phrase string, _ []world.Card, r *referent) error {
+	places, err := s.waysOut()
+	if err != nil {
+		return err
+	}
+	for _, t := range places {
+		text, err := s.ReadText(s.ctx, t)
+		if err != nil {
+			return err
+		}
+		words := strings.Fields(text)
+		begin := strings.Join(words[:min(len(words), kindWords)], " ")
+		if _, ok := command.ReadProse(begin).Find(phrase, command.SameWords); !ok {
+			continue
+		}
+		for i, e := range s.exits {
+			if e.To != nil && *e.To == t.ID {
+				r.way = &s.exits[i]
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// kindWords is the number of words at the beginning of the text of a place that tell its kind.
+const kindWords = 4
+
 // waysOut returns the places that the exits lead to.
 func (s *turn) waysOut() ([]world.Card, error) {
 	exits, err := s.exitsHere()
@@ -780,9 +844,16 @@ func (s *turn) textsShown() (_ []passage, err error) {
 
 // textsOfPlace returns the texts of the place, which are read once for a turn.
 func (s *turn) textsOfPlace() (_ []passage, err error) {
-	if s.placeTexts == nil {
-		s.placeTexts, err = passagesAt(s.ctx, s.AsOf, s.place)
+	if s.placeTexts != nil {
+		return s.placeTexts, nil
 	}
+	place := s.place
+	if place.Type == "" { // the turn has the id only
+		if place, _, err = s.CardByID(s.ctx, place.ID); err != nil {
+			return nil, err
+		}
+	}
+	s.placeTexts, err = passagesAt(s.ctx, s.AsOf, place)
 	return s.placeTexts, err
 }
 
