@@ -20,7 +20,11 @@ func (s *turn) planAction() error {
 	if absent = ifAbsent(absent); !errors.Is(err, errOther) && (!ok || absent == nil) {
 		return err
 	}
-	*s = before
+	before.targets, before.texts, before.exits, before.exitsRead, before.acts = s.targets, s.texts, s.exits, s.exitsRead, s.acts
+	if absent != nil && s.intent.Verb == command.Attempt {
+		return cannot("absent", "%s", absent.text)
+	}
+	*s = before // what was read stays
 	err = s.planVerb()
 	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use && ifAbsent(no) != nil {
 		return absent

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -232,9 +233,14 @@ func (h *handled) reach(name string) (held world.Held, own bool, err error) {
 	if held, ok, err := h.findStowed(plain); ok || err != nil {
 		return held, false, err
 	}
-	if t, err := h.find(name); err != nil || t.hasCard() && world.IsAlive(t.card) {
+	t, err := h.find(name)
+	if _, ok := errors.AsType[*impossible](err); err != nil && !ok {
+		return held, false, err
+	}
+	if err != nil || t.hasCard() && world.IsAlive(t.card) {
 		return held, false, cannot("no_means", "You have no %s.", plain)
-	} else if t.hasCard() {
+	}
+	if t.hasCard() {
 		return held, false, staysPut(t.card)
 	}
 	return held, false, cannot("no_means", "You have no %s in your hands.", plain)
@@ -258,7 +264,7 @@ func planHold(h *handled) error {
 		return errOther
 	}
 	if h.other != "" {
-		h.action.Handling = &world.Handling{Words: h.by + " the " + strings.TrimPrefix(h.other, "the ")}
+		h.action.Handling = &world.Handling{Words: strings.TrimPrefix(h.by, "up ") + " the " + strings.TrimPrefix(h.other, "the ")}
 	}
 	return h.done("", asSubject(c, h.object))
 }
@@ -510,11 +516,12 @@ func planPour(h *handled) error {
 			over = h.other
 		}
 	}
-	t, err := h.find(name)
-	if err != nil { // pour the water on the fire: out of a vessel that is full of it
-		if t, err = h.findFull(name, err); err != nil {
-			return err
-		}
+	t, err := h.findFull(name, nil) // pour the water on the fire: out of a vessel that is full of it
+	if err == nil && !t.hasCard() {
+		t, err = h.find(name)
+	}
+	if err != nil {
+		return err
 	}
 	if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to pour."}).refuses(h, t); err != nil {
 		return err
@@ -547,22 +554,34 @@ func planPour(h *handled) error {
 	return h.done("on", t, on)
 }
 
-// findFull returns the thing that the player has and that is full of a liquid; else missing is the error.
+// findFull returns the thing within reach that is full of a liquid; else missing is the error.
 func (h *handled) findFull(name string, missing error) (t subject, err error) {
-	own, err := h.carriedCards()
+	around, err := h.listLookTargets()
 	if err != nil {
 		return t, err
 	}
-	for _, c := range own {
-		t = subject{card: c, name: definite(c), nouns: nounsOf("", c)}
-		state, err := h.stateAbout(t, "filling")
-		if err != nil {
-			return t, err
+	byID := map[canon.CardID]world.Card{}
+	var ids []canon.CardID
+	for _, c := range around {
+		if !world.IsAlive(c) && c.ID != h.place.ID {
+			byID[c.ID], ids = c, append(ids, c.ID)
 		}
-		if strings.HasSuffix(state, " full of "+strings.ToLower(name)+".") {
+	}
+	if len(ids) == 0 {
+		return t, missing
+	}
+	layers, err := h.Layers(h.ctx, canon.LayerQuery{Cards: ids, Active: true, Tick: h.Tick, AsOf: h.Seq})
+	for _, l := range layers {
+		if l.Kind == world.LayerDynamic && slices.ContainsFunc(linesOf(l), func(line string) bool {
+			return strings.HasSuffix(line, " full of "+strings.ToLower(name)+".")
+		}) {
+			c := byID[l.Card]
 			h.narrowLabel(c)
-			return t, nil
+			return subject{card: c, name: definite(c), nouns: nounsOf("", c)}, err
 		}
+	}
+	if err != nil {
+		return t, err
 	}
 	return t, missing
 }

@@ -67,7 +67,7 @@ func planEat(h *handled) error {
 	if name == "" {
 		name = h.other
 	}
-	return h.consume(name, change{kinds: edible, unfit: "{O} is nothing to eat."})
+	return h.consume(name, change{kinds: edible, unfit: "{O} {is} nothing to eat."})
 }
 
 // planDrink drinks a liquid, or from a vessel that has been filled.
@@ -80,9 +80,9 @@ func planDrink(h *handled) error {
 		}
 	}
 	if vessel != "" || name == "water" || name == "it" {
-		t, err := h.find(cmpName(vessel, name))
-		if err != nil {
-			t, err = h.findFull(name, err)
+		t, err := h.findFull(name, nil)
+		if err == nil && !t.hasCard() {
+			t, err = h.find(cmpName(vessel, name))
 		}
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func planDrink(h *handled) error {
 		}
 		return h.done("of", t)
 	}
-	return h.consume(name, change{kinds: append(slices.Clone(liquid), append([]string{"food", "container"}, vessels...)...), unfit: "{O} is nothing to drink."})
+	return h.consume(name, change{kinds: append(slices.Clone(liquid), append([]string{"food", "container"}, vessels...)...), unfit: "{O} {is} nothing to drink."})
 }
 
 func cmpName(first, second string) string {
@@ -148,13 +148,9 @@ func planSense(h *handled) error {
 	if err != nil {
 		return err
 	}
-	if t.hasCard() && world.IsAlive(t.card) && h.name != "listen" && h.name != "smell" {
+	if t.hasCard() && world.IsAlive(t.card) && (h.name == "taste" || h.manner.Verb == "stroke" || h.manner.Verb == "pat" ||
+		h.name == "touch" && !t.card.IsType("Creature")) {
 		return errOther
-	}
-	if h.manner.Verb == "stroke" || h.manner.Verb == "pat" {
-		if t.hasCard() && world.IsAlive(t.card) {
-			return errOther
-		}
 	}
 	if !t.of.IsZero() {
 		of, ok, err := h.CardByID(h.ctx, t.of)

@@ -47,6 +47,22 @@ func planThrowAt(h *handled) error {
 	return h.done(effect, asSubject(c, h.object), to)
 }
 
+// planWake tries to wake somebody, who may not be asleep at all.
+func planWake(h *handled) error {
+	t, err := h.find(cmpName(h.object, h.other))
+	switch {
+	case err != nil:
+		return err
+	case !t.hasCard() || !world.IsAlive(t.card):
+		return h.done("thing", t)
+	case t.card.IsType(world.TypePlayer) || world.IsDead(t.card):
+		return errOther
+	case t.card.IsType("Creature"):
+		return h.done("", t)
+	}
+	return h.done("person", t)
+}
+
 // planHit strikes a thing. It breaks nothing: whoever wants that says so.
 func planHit(h *handled) error {
 	name := cmpName(h.object, h.other)

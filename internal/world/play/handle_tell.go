@@ -99,6 +99,9 @@ var handlingTexts = map[string][]string{
 	"throw water":     {"You throw {o} into {t}. There is a splash, and a little later {o} wash{es} up at your feet."},
 	"hit":             {"You strike {o}. It hurts you more.", "A dull thud: {o} take{s} no notice.", "You hit {o}, and nothing gives."},
 	"hit with":        {"You strike {o} with {t}. A dull sound, and no more.", "{T} strike{ts} {o} and spring{ts} back.", "You hit {o} with {t}, and nothing gives."},
+	"wake":            {"{O} stir{s}, and settle{s} again.", "You nudge {o}. One eye opens, and shuts."},
+	"wake person":     {"{O} look{s} at you, wide awake.", "You shake {o} by the shoulder, and get a look for it."},
+	"wake thing":      {"Nothing wakes {o}."},
 	"look":            {"You look {w} {o}. {found}"},
 	"show":            {"You show {o} to {t}, who looks, and nods.", "You hold {o} out to {t}, who gives it a long look and you another.", "{T} looks at {o}, and then at you."},
 	"show answer":     {"You show {o} to {t}. {w}"},
@@ -122,10 +125,10 @@ var senseWords = map[string][]string{
 
 // dull are the texts of a sense that no text tells of.
 var dull = map[string][]string{
-	"smell":  {"It smells as you would expect, only more so.", "There is hardly any smell to it.", "Dust, mostly."},
-	"taste":  {"It tastes of very little.", "It is an acquired taste, and you have not acquired it.", "You will remember not to do that again."},
-	"touch":  {"It feels as it looks.", "It is cool under your fingers.", "It is rougher than you had thought."},
-	"listen": {"It keeps its own counsel.", "Not a sound.", "You hear your own breath, and little else."},
+	"smell":  {"{O} smell{s} as you would expect, only more so.", "There is hardly any smell to {o}.", "Dust, mostly."},
+	"taste":  {"{O} taste{s} of very little.", "It is an acquired taste, and you have not acquired it.", "You will remember not to do that again."},
+	"touch":  {"{O} feel{s} as you would expect.", "{O} {is} cool under your fingers.", "{O} {is} rougher than you had thought."},
+	"listen": {"{O} keep{s} quiet.", "Not a sound.", "You hear your own breath, and little else."},
 }
 
 // tellHandling narrates the outcome of an act on a thing.
@@ -257,13 +260,38 @@ func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error)
 	return texts[d.Line%len(texts)], nil
 }
 
+// sentencesNaming returns the sentences of the texts at the place that name the thing of an act.
+func (m narrator) sentencesNaming(ctx context.Context, d world.Action) (list []string, err error) {
+	at, ok, err := m.FindAtLink(ctx, d.PlayerID)
+	if err != nil || !ok || d.Handling.Effect == "place" {
+		return nil, err
+	}
+	place, ok, err := m.CardByID(ctx, at.To)
+	if err != nil || !ok {
+		return nil, err
+	}
+	all, err := passagesAt(ctx, m.AsOf, place)
+	for _, p := range all {
+		for sentence := range meaning.Sentences(markup.OneLine(p.text)) {
+			if _, ok := command.ReadProse(sentence).Find(strings.TrimPrefix(d.Handling.Thing, "the "), command.SameWords); ok {
+				list = append(list, sentence)
+			}
+		}
+	}
+	return list, err
+}
+
 // tellSense returns what the texts about a thing tell of a sense.
 func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error) {
 	list, err := m.textsAbout(ctx, d)
 	if err != nil {
 		return "", err
 	}
-	for _, text := range list {
+	more, err := m.sentencesNaming(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	for _, text := range append(list, more...) {
 		for sentence := range meaning.Sentences(markup.OneLine(text)) {
 			if slices.ContainsFunc(command.BareWords(sentence), func(w string) bool {
 				return slices.Contains(senseWords[d.Handling.Act], w)
@@ -274,6 +302,9 @@ func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error)
 	}
 	if d.Handling.Effect == "place" && len(list) > 1 {
 		return list[0], nil
+	}
+	if d.Handling.Effect == "place" {
+		return "There is nothing out of the ordinary.", nil
 	}
 	texts := dull[d.Handling.Act]
 	return texts[d.Line%len(texts)], nil

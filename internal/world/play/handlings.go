@@ -59,20 +59,20 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("light, kindle, ignite, turn on, switch on, light up", handling{over: asUse, makes: true,
 		plan: change{state: "alight", kinds: lightBy, unfit: "{O} would not take a light."}.plan})
 	add("extinguish, douse, snuff, quench, blow out, put out, snuff out, turn off, switch off, stamp out", handling{over: asAny, makes: true,
-		plan: change{state: "out", kinds: lightBy, unfit: "{O} does not burn, so there is nothing to put out."}.plan})
+		plan: change{state: "out", kinds: lightBy, unfit: "There is no flame on {o} to put out."}.plan})
 	add("burn, scorch, singe, burn down, burn up", handling{over: asBlow, makes: true, plan: change{state: "scorched", not: rigid,
 		unfit: "{O} would not burn.", skill: "survival", level: "easy"}.plan})
 	add("break, smash, shatter, crack, crush, destroy, wreck, break down, break up, break off, smash up", handling{over: asBlow, makes: true,
 		plan: change{state: "broken", not: []string{"liquid", "body of water", "fire", "air", "sky"},
 			unfit: "There is nothing in {o} that would break.", skill: "athletics", level: "medium"}.plan})
 	add("tear, rip, shred, tear up, rip up, tear apart", handling{over: asBlow, makes: true, plan: change{state: "torn", kinds: soft,
-		unfit: "{O} is not a thing that tears.", skill: "athletics", level: "easy"}.plan})
+		unfit: "{O} {is} not made for tearing.", skill: "athletics", level: "easy"}.plan})
 	add("cut, slice, carve, sever, slit, cut up, cut off, cut down, cut through", handling{over: asBlow, makes: true, plan: planCut})
 	add("clean, wash, wipe, polish, scrub, rub, dust, rinse, sweep, mop, wipe off, clean up", handling{over: asUse, makes: true,
 		plan: change{state: "clean", not: []string{"body of water", "sky"}, unfit: "That would take more than a cloth: you leave {o} be."}.plan})
 	add("fix, repair, mend, patch, restore, patch up, fix up", handling{over: asUse, makes: true, plan: planMend})
-	add("ring, toll, chime, sound", handling{over: asUse, plan: change{kinds: ringing, unfit: "{O} has no ring in it."}.plan})
-	add("play", handling{over: asUse, plan: change{kinds: playing, unfit: "{O} is nothing to play on."}.plan})
+	add("ring, toll, chime, sound", handling{over: asUse, plan: change{kinds: ringing, unfit: "{O} {has} no ring."}.plan})
+	add("play", handling{over: asUse, plan: change{kinds: playing, unfit: "{O} {is} nothing to play on."}.plan})
 	add("knock, tap, rap, knock on", handling{over: asBlow, plan: planKnock})
 	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse, makes: true, plan: planShift})
 	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, push over, tip over, knock over",
@@ -97,6 +97,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	}
 	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay, plan: planPerch})
 	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb", plan: planPerch})
+	add("wake, wake up, rouse, awaken", handling{name: "wake", over: append([]command.Verb{command.Talk}, asAny...), plan: planWake})
 	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw, command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
 	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true, plan: planHit})
