@@ -103,27 +103,33 @@ func replaceNames(form string, lists []string) string {
 }
 
 // askLeads are the words before a question that ask for its answer.
-var askLeads = regexp.MustCompile(`^(?:(?:please|hey|so|well|ok|okay|um|uh|hm|hmm|and|but|also|then|now|oh|ah|right|wait|sorry|excuse me|hello|hi|just|` +
-	`(?:(?:can|could|would|will) (?:you|anyone|anybody|someone|somebody) )?(?:please )?(?:tell|remind|show) me(?: please)?|(?:do|does) (?:you|i|anyone|anybody|we|somebody) (?:happen to )?know|` +
-	`i (?:just )?(?:wonder|ask(?: myself)?|want to know|would like to know|need to know|do not know|don't know|do not understand|don't understand|cannot see|am wondering)|` +
-	`i'd like to know|i'm wondering|let me know|any idea|i ask around|ask around|ask|remind me|find out|figure out|check) )+`)
+var askLeads = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("LEADS")) })
 
 // askFillers are words of a question that change nothing.
 var askFillers = regexp.MustCompile(` (?:please|exactly|actually|really|the hell|the heck|on earth|by the way|i wonder|again|anyway|for me)\b`)
 
 // askOpens are the words that a plain question begins with.
-var askOpens = regexp.MustCompile(`^(?:who|whom|whose|what|where|when|why|how|which|is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|shall|should|` +
-	`will|would|must|any|anyone|anybody|anything|any one|any body|at what|from which|in which|to where|and|now what|then what|someone|somebody)\b`)
+var askOpens = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("OPENS")) })
 
 // contractions are the short forms of words in questions.
-var contractions = map[string]string{"who's": "who is", "whos": "who is", "what's": "what is", "whats": "what is",
-	"where's": "where is", "wheres": "where is", "how's": "how is", "hows": "how is", "when's": "when is", "why's": "why is",
-	"which's": "which is", "who're": "who are", "what're": "what are", "where're": "where are", "i'm": "i am",
-	"there's": "there is", "it's": "it is", "that's": "that is", "he's": "he is", "she's": "she is", "isn't": "is",
-	"aren't": "are", "wasn't": "was", "don't": "do", "doesn't": "does", "can't": "can", "couldn't": "could", "where'd": "where did",
-	"what'd": "what did", "who'd": "who did", "how'd": "how did", "we're": "we are", "they're": "they are", "wat": "what",
-	"shouldn't": "should", "won't": "will", "wouldn't": "would", "didn't": "did", "haven't": "have", "hasn't": "has",
-	"i've": "i have", "what'll": "what will", "who'll": "who will", "u": "you", "r": "are", "ya": "you", "anythin": "anything"}
+var contractions = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for pair := range strings.SplitSeq(askLine("SHORT"), ", ") {
+		short, long, _ := strings.Cut(pair, ":")
+		all[short] = long
+	}
+	return all
+})
+
+// askLine returns the value of a name of ask.txt.
+func askLine(name string) string {
+	for line := range strings.Lines(askText) {
+		if value, ok := strings.CutPrefix(line, name+" = "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
 
 // ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a request
 // in the form of a question, and for a question to somebody ("Oda, who are you?"; "who are you?").
@@ -142,7 +148,7 @@ func ReadQuestion(text string) (Question, bool) {
 			continue
 		}
 		fold := w.fold
-		if long := contractions[fold]; long != "" {
+		if long := contractions()[fold]; long != "" {
 			fold = long
 		}
 		for part := range strings.FieldsSeq(fold) {
@@ -153,14 +159,14 @@ func ReadQuestion(text string) (Question, bool) {
 		}
 	}
 	whole := strings.Join(folds, " ")
-	from := len(askLeads.FindString(whole))
+	from := len(askLeads().FindString(whole))
 	line := whole[from:]
 	for _, cut := range askFillers.FindAllStringIndex(line, -1) {
 		if cut[1] == len(line) { // at the end only: elsewhere they may be part of a name
 			line = line[:cut[0]]
 		}
 	}
-	if !askOpens.MatchString(line) || !isPlainQuestion(line, asked || from > 0, slices.ContainsFunc(words, func(w word) bool { return w.kind == comma })) {
+	if !askOpens().MatchString(line) || !isPlainQuestion(line, asked || from > 0, slices.ContainsFunc(words, func(w word) bool { return w.kind == comma })) {
 		return Question{}, false
 	}
 	q := Question{Words: strings.Fields(line)}
@@ -214,7 +220,7 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 		return false
 	case first == "when" || first == "while":
 		return marked || slices.Contains([]string{"is", "are", "does", "do", "did", "will", "was", "can", "should"}, second)
-	case slices.Contains([]string{"who", "whom", "whose", "what", "where", "why", "how", "which", "now", "then", "at", "from", "in", "to"}, first):
+	case slices.Contains(strings.Fields(askLine("WH")), first):
 		return len(words) > 1 || first == "who" || first == "where" || marked
 	case slices.Contains([]string{"any", "anyone", "anybody", "anything", "someone", "somebody", "and"}, first):
 		return marked

@@ -37,6 +37,9 @@ func TestReadQuestion(t *testing.T) {
 		{"how many rooms are there?", "count", "rooms"}, {"why is it asleep?", "why", ""}, {"why", "", ""}, {"why?", "why", ""},
 		{"when does the tide turn?", "when", ""}, {"who runs this place?", "whose", ""}, {"which one is Room Nine?", "locate", "Room Nine"},
 		{"what happened to room seven?", "which", ""}, {"is the door open?", "whether", ""}, {"how old is the bell?", "how", ""},
+		{"what does the captain look like?", "who", "captain"}, {"who gave me the quest?", "quest", "quest"},
+		{"what's for dinner?", "which", ""}, {"what is that noise?", "sense", ""}, {"how do I get back?", "way", "back"},
+		{"anybody know about the lease?", "who", "lease"}, {"is there a way down?", "leads", ""},
 		// no plain questions
 		{"go north", "", ""}, {"who are you?", "", ""}, {"could you open the door?", "", ""}, {"may I open the door?", "", ""},
 		{"do the dishes", "", ""}, {"have a drink", "", ""}, {"when I enter, look at the well", "", ""}, {"what a day", "which", ""},

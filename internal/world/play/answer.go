@@ -150,7 +150,7 @@ func (a *answerer) tellPast() (string, error) {
 	return "The last that you did: " + strings.Join(parts, " "), err
 }
 
-// tellQuest tells what one quest is about and how far the player is, or how the quests that are offered are accepted.
+// tellQuest describes one quest with the player's progress, or the way to accept the quests that are offered.
 func (a *answerer) tellQuest() (string, error) {
 	own, err := a.PursuedQuests(a.ctx, a.player.ID)
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *answerer) describeQuest(t world.Card, own []world.Pursued) (string, err
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " "), err
 }
 
-// tellOptions tells what the player can do here.
+// tellOptions lists the acts that are open to the player here.
 func (a *answerer) tellOptions() (string, error) {
 	folk, err := a.listFolk()
 	if err != nil {
@@ -230,7 +230,7 @@ func (a *answerer) tellOptions() (string, error) {
 // listThings returns the names of the things that lie here.
 func (a *answerer) listThings() ([]string, error) {
 	all, err := a.cardsAround()
-	return titlesOf(slicesx.Filter(all, isPortable)), err
+	return slicesx.Map(slicesx.Filter(all, isPortable), world.Indefinite), err
 }
 
 func (a *answerer) tellThings() (string, error) {
@@ -241,7 +241,7 @@ func (a *answerer) tellThings() (string, error) {
 	return "There lies: " + world.JoinNames(things, "and") + ".", err
 }
 
-// tellHaving tells whether the player has a thing, or how much money it has.
+// tellHaving names the things of the player that the question means, or its money.
 func (a *answerer) tellHaving() (string, error) {
 	own, err := a.HeldItems(a.ctx, a.player.ID)
 	if err != nil {
@@ -278,7 +278,7 @@ func isMoney(t world.Card) bool {
 	})
 }
 
-// tellAbility tells whether the player can do what the question names. It only tells of what is there: nothing is done.
+// tellAbility answers the question for an act: it may be tried if its object is there. Nothing is done.
 func (a *answerer) tellAbility() (string, error) {
 	phrase := a.q.Subject
 	if a.q.Words[0] == "should" || a.q.Words[0] == "must" || a.q.Words[0] == "shall" {

@@ -57,7 +57,7 @@ var pronouns = strings.Fields("he him his she her hers it its they them their th
 
 // tellUnnamed answers a question about somebody or something that nobody has named.
 func (a *answerer) tellUnnamed() (string, error) {
-	if a.q.Words[0] == "who" || a.q.Words[0] == "whom" {
+	if strings.HasPrefix(a.q.Words[0], "who") {
 		return a.tellPeople()
 	}
 	return "You have nobody and nothing in mind that “" + a.q.Subject + "” could mean. Say the name.", nil
@@ -114,7 +114,7 @@ func (a *answerer) answerAboutCard(t world.Card) (string, error) {
 	return strings.Join(list[:min(len(list), 2)], " "), err
 }
 
-// tellSaid tells what somebody said to the player last, about the topic of the question if it has one.
+// tellSaid returns the latest words of somebody to the player, about the topic of the question if it has one.
 func (a *answerer) tellSaid(t world.Card) (string, error) {
 	_, r, err := a.RegardOf(a.ctx, t.ID, a.player.ID)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *answerer) answerFreely() (string, error) {
 		return "", err
 	}
 	told := "Nothing here tells you " + a.indirect() + "."
-	if sentence != "" && !named {
+	if sentence != "" && !named && a.namesNoOther(words, sentence) {
 		told = sentence + " Nothing here tells you more of that."
 	}
 	if who == "" {
@@ -182,6 +182,22 @@ func (a *answerer) answerFreely() (string, error) {
 		told += " You could ask " + who + "."
 	}
 	return told, err
+}
+
+// namesNoOther reports whether a sentence has the name of the person that the question names, if it names one here.
+func (a *answerer) namesNoOther(words []string, sentence string) bool {
+	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	for _, t := range a.around {
+		if !world.IsAlive(t) {
+			continue
+		}
+		stems := slicesx.Map(command.BareWords(t.Title()), stemOf)
+		isOf := func(w string) bool { return slices.Contains(stems, w) }
+		if slices.ContainsFunc(words, isOf) && !slices.ContainsFunc(have, isOf) {
+			return false
+		}
+	}
+	return true
 }
 
 // findNamedIn reports whether a sentence has no more of the words of the question than a name of somebody or something
@@ -204,9 +220,9 @@ func (a *answerer) findNamedIn(words []string, sentence string) (who string, nam
 }
 
 // indirectForms are questions of a kind as parts of a sentence; %s is the thing that they are about.
-var indirectForms = map[command.Asked]string{command.AskedLocate: "where %s is", command.AskedUse: "what %s is for",
-	command.AskedWho: "who or what %s is", command.AskedName: "the name of %s", command.AskedState: "what %s does",
-	command.AskedSays: "what %s says", command.AskedInside: "anything more of %s", command.AskedWay: "the way to %s",
+var indirectForms = map[command.Asked]string{command.AskedLocate: "where %s is", command.AskedUse: "the use of %s",
+	command.AskedWho: "anything of %s", command.AskedName: "the name of %s", command.AskedState: "anything of the doings of %s",
+	command.AskedSays: "the words of %s", command.AskedInside: "anything more of %s", command.AskedWay: "the way to %s",
 	command.AskedLeads: "where %s leads", command.AskedCount: "how many %s there are", command.AskedQuest: "anything of %s"}
 
 // auxiliaries are the verbs that stand before the subject of a question.
@@ -225,12 +241,14 @@ func (a *answerer) indirect() string {
 	words := slicesx.Map(a.q.Words, func(w string) string { return cmp.Or(otherPerson[w], w) })
 	inverted := len(words) > 2 && slices.Contains(auxiliaries, words[1])
 	switch {
+	case inverted && slices.Contains([]string{"for", "up", "wrong", "in"}, words[2]):
+		return strings.Join(words, " ")
 	case inverted && strings.HasPrefix(words[1], "d"): // why does he
 	case inverted && slices.Contains(subjectWords, words[2]):
 		return strings.Join(slices.Concat(words[:1], words[2:3], words[1:2], words[3:]), " ")
 	case inverted && len(words) > 3 && slices.Contains(determiners, words[2]):
 		return strings.Join(slices.Concat(words[:1], words[2:4], words[1:2], words[4:]), " ")
-	case len(words) > 1 && !inverted && slices.Contains([]string{"who", "what", "which", "whose"}, words[0]):
+	case len(words) > 1 && !inverted && slices.Contains(openWords, words[0]):
 		return strings.Join(words, " ")
 	}
 	var nouns []string
@@ -253,6 +271,7 @@ func (a *answerer) indirect() string {
 }
 
 var (
+	openWords    = strings.Fields("who what which whose") // questions with them need no other order of words
 	subjectWords = strings.Fields("you he she it they there this that everyone everybody somebody")
 	determiners  = strings.Fields("the your his her its their this that these those")
 )

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,13 +11,16 @@ import (
 	"loregate/internal/world/command"
 )
 
+// nearestWords are words before a kind of place that change nothing: the places around are looked through in order.
+var nearestWords = regexp.MustCompile(`(?i)^(?:nearest|closest|next|local) `)
+
 // answerWay answers a question for the ways out, for the end of one, for the way to something or for its place.
 func (a *answerer) answerWay() (string, error) {
 	exits, err := a.listExits()
 	if err != nil {
 		return "", err
 	}
-	name := a.q.Subject
+	name := nearestWords.ReplaceAllString(a.q.Subject, "")
 	if d, ok := command.DirectionOf(name); ok {
 		a.q.Direction = d
 	}
@@ -88,10 +92,13 @@ func (a *answerer) tellDirection(exits []world.Exit) (string, error) {
 	if ok && e.Availability == world.ExitHard {
 		return tellNamedExit(e), nil
 	}
+	if !ok {
+		return "No way leads " + a.q.Direction.Phrase() + " from here. " + tellNamedExits(exits), nil
+	}
 	return tellExit(exits, a.q.Direction), nil
 }
 
-// tellNamedExit tells where an exit leads, and whether it is locked.
+// tellNamedExit describes an exit with the name of its end and its lock.
 func tellNamedExit(e world.Exit) string {
 	text := "A way leads " + e.Direction.Phrase()
 	if e.ToName != "" {
@@ -123,7 +130,7 @@ func tellNamedExits(exits []world.Exit) string {
 	return "Ways out: " + strings.Join(ways, ", ") + "."
 }
 
-// locateHere tells where a thing is that is here or that the player has; "" if there is none.
+// locateHere answers the question for a thing that is here or that the player has; "" if there is none.
 func (a *answerer) locateHere(name string) (string, error) {
 	all, err := a.listAround()
 	if err != nil {
@@ -236,7 +243,7 @@ func (a *answerer) tellWayBack() (string, error) {
 	return "To go back, go " + back.Going() + ".", err
 }
 
-// locatePerson tells where somebody is who is not here.
+// locatePerson names the place of somebody who is not here.
 func (a *answerer) locatePerson(t world.Card, ways []world.Way) (string, error) {
 	at, stands, err := a.FindAtLink(a.ctx, t.ID)
 	if err != nil {

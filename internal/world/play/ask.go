@@ -153,8 +153,8 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 
 // listFolk returns the names of those who are here.
 func (a *answerer) listFolk() ([]string, error) {
-	all, err := a.cardsAround()
-	return titlesOf(slicesx.Filter(all, world.IsAlive)), err
+	people, err := a.listPeople()
+	return slicesx.Map(people, world.Definite), err
 }
 
 // findPassage returns the first sentence of the texts that the player was shown here that has a name, those of the place

@@ -12,8 +12,8 @@ func TestPlainQuestions(t *testing.T) {
 	s, _ := newDicey(t)
 	p := s.Joins("Mira")
 	for _, row := range [][2]string{
-		{"who is here?", "Here: Salt Hound."},
-		{"who is that?", "Here: Salt Hound."},
+		{"who is here?", "Here: the Salt Hound."},
+		{"who is that?", "Here: the Salt Hound."},
 		{"what is the Salt Hound?", "All ribs."},
 		{"who is Oda Tarn?", "She counts everything twice."},
 		{"where am I?", "This is Quay. Black stone and wet rope."},

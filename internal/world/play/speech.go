@@ -112,7 +112,7 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 	}
 	if !ok {
 		partner, met, err := s.findPartner()
-		if linked := slices.Contains([]string{"about", "if", "whether", "why", "what", "where", "when", "how", "who", "which"}, strings.ToLower(strings.Fields(rest)[0])); err != nil || !met || !linked || !speech.Asks {
+		if linked := slices.Contains(indirectWords, strings.ToLower(strings.Fields(rest)[0])); err != nil || !met || !linked || !speech.Asks {
 			return i, false, err
 		}
 		return talkTo(partner, rest), true, nil
@@ -222,6 +222,9 @@ func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err erro
 // isIndirect reports whether words are a question as a part of a sentence: about Rentday, who she works for.
 func isIndirect(words string) bool {
 	first, _, _ := strings.Cut(words, " ")
-	return slices.Contains([]string{"about", "for", "if", "whether", "why", "what", "where", "when", "how", "who", "which"}, first) &&
+	return (first == "for" || slices.Contains(indirectWords, first)) &&
 		!strings.HasSuffix(words, "?")
 }
+
+// indirectWords begin a question as a part of a sentence.
+var indirectWords = strings.Fields("about if whether why what where when how who which")
