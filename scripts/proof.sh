@@ -47,6 +47,7 @@ agents!three processes run the agents and are killed in turn: each due run is ma
 bad-model!1,000 turns with a model that lies, stalls, floods, injects and breaks JSON are those without a model, none waits beyond patience!./internal/app/modeltest!^TestTurnsWithABadModel$!
 leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
+placed!a world in a second database answers as one in a data folder, before and after that database crashes, and two such worlds that differ in hidden things alone answer alike; its tables follow from its stream!./internal/app/prooftest!^TestPlacedWorldAnswersAlike$|^TestNonInterference$/^placed$!PROOF_ROUNDS=200
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200
 interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonInterference$/postgres!PROOF_ROUNDS=200
 interference-turns!the same in 201 rounds of random turns!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_TURNS=67

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/canon"
 	"loregate/internal/raceenabled"
 )
 
@@ -20,24 +21,74 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 	for _, a := range audiences[:2] {
 		t.Run(a.who, func(t *testing.T) {
 			t.Parallel()
-			tw := newTwinsOn(t, a, [2]string{stores[0], stores[1]}, [2]bool{true, true})
-			tw.alike = sameHits
-			differences := 0
-			count := func(same bool) bool {
-				if !same {
-					differences++
-				}
-				return differences < maxDifferences
-			}
-			tw.compareGoodCalls(0, count)
-			if differences < maxDifferences {
-				tw.compareOtherCalls(0, count)
-			}
-			if tw.asked < 500 && !t.Failed() {
-				t.Errorf("only %d calls were made", tw.asked)
-			}
-			t.Logf("%d calls", tw.asked)
+			newTwinsOn(t, a, [2]string{stores[0], stores[1]}, [2]bool{true, true}).compareStores(0)
 		})
+	}
+}
+
+// TestPlacedWorldAnswersAlike is TestBothStoresAnswerAlike for a world in a second database, whose server
+// crashes between the calls. In the end the tables follow from the stream.
+func TestPlacedWorldAnswersAlike(t *testing.T) {
+	if raceenabled.Detected && !isLong() {
+		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
+	}
+	t.Parallel()
+	for _, a := range audiences {
+		t.Run(a.who, func(t *testing.T) {
+			if a.who != "gm" && !isLong() {
+				t.Skip("only by make proof, with PROOF_ROUNDS: TestNonInterference asks as a user")
+			}
+			t.Parallel()
+			tw := newTwinsOn(t, a, [2]string{stores[0], placed}, [2]bool{true, true})
+			tw.compareStores(0)
+			if t.Failed() {
+				return
+			}
+			tw.full.restartDatabase()
+			if isLong() {
+				tw.compareStores(1)
+			} else {
+				for _, r := range cardCalls(tw.full.known, 1) {
+					tw.askBoth(r)
+				}
+			}
+			tw.full.wantReplay()
+		})
+	}
+}
+
+// compareStores compares the answers of two kinds of store to good calls, and to calls that are no operations.
+func (tw *twins) compareStores(turn int) {
+	tw.t.Helper()
+	tw.alike = sameHits
+	differences := 0
+	count := func(same bool) bool {
+		if !same {
+			differences++
+		}
+		return differences < maxDifferences
+	}
+	tw.compareGoodCalls(turn, count)
+	if differences < maxDifferences {
+		tw.compareOtherCalls(turn, count)
+	}
+	if tw.asked < 500 && !tw.t.Failed() {
+		tw.t.Errorf("only %d calls were made", tw.asked)
+	}
+	tw.t.Logf("%d calls", tw.asked)
+}
+
+// wantReplay rebuilds the tables from the streams and compares them.
+func (s *stage) wantReplay() {
+	s.t.Helper()
+	list, err := s.app.Rebuild(s.t.Context(), "", canon.CompareOnly)
+	if err != nil || len(list) == 0 {
+		s.t.Errorf("%d worlds, %v", len(list), err)
+	}
+	for _, w := range list {
+		if len(w.Different) > 0 {
+			s.t.Errorf("tables of %s that do not follow from the stream: %v", w.World.Slug, w.Different)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -25,7 +26,9 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/op"
 	"loregate/internal/raceenabled"
@@ -37,10 +40,14 @@ import (
 // installed its part is skipped, or fails with REQUIRE_ENGINES=1.
 var stores = []string{"embedded", "postgres"}
 
-// onEachStore runs a proof on each store.
-func onEachStore(t *testing.T, proof func(t *testing.T, on string)) {
+// placed is the kind of store of an instance with two databases, of which the second one has the world
+// of the proof and is on a server of its own.
+const placed = "placed"
+
+// onEachStore runs a proof on each store, and on others.
+func onEachStore(t *testing.T, proof func(t *testing.T, on string), others ...string) {
 	t.Parallel()
-	for _, on := range stores {
+	for _, on := range slices.Concat(stores, others) {
 		t.Run(on, func(t *testing.T) { proof(t, on) })
 	}
 }
@@ -189,7 +196,8 @@ type stage struct {
 	logs    *syncBuffer
 	traces  *syncBuffer
 	options app.Options
-	close   func() // ends the stage; may be called more than once
+	server  *pgtest.Server // of the second database; nil but for placed
+	close   func()         // ends the stage; may be called more than once
 }
 
 // host is the host that requests name, so that addresses in answers are the same on every
@@ -207,10 +215,25 @@ func configOn(t testing.TB, on string) app.Config {
 		t.Fatal(err)
 	}
 	c.Data = t.TempDir()
-	if on == "postgres" {
+	if on != "embedded" {
 		c.Database = pgtest.Database(t, createSchema)
 	}
 	return c
+}
+
+// restartDatabase ends the server of the world's database as a crash does, and starts it again.
+func (s *stage) restartDatabase() {
+	s.t.Helper()
+	read := func() error {
+		_, err := s.tryDo(keeper, "search_cards", map[string]any{"q": "the"})
+		return err
+	}
+	s.server.Kill()
+	if err := read(); fault.KindOf(err) != fault.Unavailable {
+		s.t.Errorf("without its database the world answers %v", err)
+	}
+	s.server.Again()
+	apptest.Eventually(s.t, "the world is served again", 30*time.Second, func() bool { return read() == nil })
 }
 
 // newStage opens the product on an empty store of a kind, with one empty world.
@@ -222,6 +245,10 @@ func newStage(t testing.TB, on string) *stage {
 	}))
 	t.Cleanup(collector.Close)
 	c := configOn(t, on)
+	if on == placed {
+		s.server = pgtest.Start(t)
+		c.Databases, c.Worlds = []string{"east=" + s.server.Empty()}, []string{"lend*=east"}
+	}
 	c.Addr, c.Tracing.Endpoint = host, collector.URL
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1,
 		Commands: -1, Auth: -1}
