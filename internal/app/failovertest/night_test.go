@@ -189,8 +189,9 @@ func (n *night) connect(era string) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "program", Version: "1"}, nil)
 	cs, err := client.Connect(n.t.Context(), &mcp.StreamableClientTransport{Endpoint: n.url + "/mcp",
 		HTTPClient: &http.Client{Transport: keyed{n.key}}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-	if err == nil && cs.InitializeResult().ProtocolVersion != era {
-		n.t.Errorf("negotiated %s, want %s", cs.InitializeResult().ProtocolVersion, era)
+	if err == nil && cs.InitializeResult().ProtocolVersion != era { // a client whose first question is refused tries an older era
+		_ = cs.Close()
+		return nil, fmt.Errorf("negotiated %s, want %s", cs.InitializeResult().ProtocolVersion, era)
 	}
 	return cs, err
 }
