@@ -41,10 +41,7 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
 		return
 	}
-	if !h.ok || h.usage.acts[alone] != Move {
-		words = cutFrequency(words)
-	}
-	if p.parseIdiom(words, h, at) {
+	if words = cutFrequency(words, h); p.parseIdiom(words, h, at) {
 		return
 	}
 	rest := words[h.end:]
@@ -208,29 +205,6 @@ func pickManner(words []word) (rest []word, mods []string) {
 		}
 	}
 	return rest, mods
-}
-
-// isOnlyAdverb reports whether a word is an adverb of WordNet, and nothing else that the parser knows: aloud.
-func isOnlyAdverb(w word) bool {
-	if w.kind != plainWord || w.known != unknown || meaning.Lemma(w.fold, meaning.Adverb) == "" {
-		return false
-	}
-	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
-		if meaning.Lemma(w.fold, part) != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// cutFrequency cuts out how often something is done: knock three times on the door.
-func cutFrequency(words []word) []word {
-	for i, w := range words {
-		if i > 0 && i+1 < len(words) && w.is(numberClass) && words[i+1].fold == "times" {
-			return slices.Concat(words[:i:i], words[i+2:])
-		}
-	}
-	return words
 }
 
 // isTail reports whether a word ends the object of a clause, and is no part of a name: the first one.
@@ -475,13 +449,6 @@ func isWay(said, rest []word) bool {
 	}
 	return toward && (way || len(rest) == 1) || len(rest) == 2 && rest[1].fold == "stairs" ||
 		len(rest) > 1 && rest[0].fold == "the" && said[0].oneOf("take", "taking", "takes") && isRoad(rest)
-}
-
-// isRoad reports whether words name a road or path, and nothing else.
-func isRoad(words []word) bool {
-	last := words[len(words)-1]
-	return !slices.ContainsFunc(words, func(w word) bool { return w.is(prepositionClass | jointClass) }) &&
-		(meaning.IsMainly(last.fold, meaning.Noun, "road") || meaning.IsMainly(last.fold, meaning.Noun, "path"))
 }
 
 // parseBare parses an act that needs no object but may have one.

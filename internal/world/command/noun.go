@@ -178,3 +178,36 @@ func joinAll(words []word) string {
 	}
 	return b.String()
 }
+
+// isOnlyAdverb reports whether a word is an adverb of WordNet, and nothing else that the parser knows: aloud.
+func isOnlyAdverb(w word) bool {
+	if w.kind != plainWord || w.known != unknown || meaning.Lemma(w.fold, meaning.Adverb) == "" {
+		return false
+	}
+	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
+		if meaning.Lemma(w.fold, part) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// cutFrequency cuts out how often something is done: knock three times on the door. A move is repeated.
+func cutFrequency(words []word, h head) []word {
+	if h.ok && h.usage.acts[alone] == Move {
+		return words
+	}
+	for i, w := range words {
+		if i > 0 && i+1 < len(words) && w.is(numberClass) && words[i+1].fold == "times" {
+			return slices.Concat(words[:i:i], words[i+2:])
+		}
+	}
+	return words
+}
+
+// isRoad reports whether words name a road or path, and nothing else.
+func isRoad(words []word) bool {
+	last := words[len(words)-1]
+	return !slices.ContainsFunc(words, func(w word) bool { return w.is(prepositionClass | jointClass) }) &&
+		(meaning.IsMainly(last.fold, meaning.Noun, "road") || meaning.IsMainly(last.fold, meaning.Noun, "path"))
+}
