@@ -8,7 +8,7 @@ import (
 
 // leastDoubt is the least sum of weights of a doubtful sentence. It was chosen by the share of texts that a model is
 // asked for.
-const leastDoubt = -2.46
+const leastDoubt = -2.44
 
 // maxOtherWords is the number of words that the nearest line of the canon lacks, up to which they count.
 const maxOtherWords = 8
@@ -17,7 +17,8 @@ const maxOtherWords = 8
 // of odds of a logistic model (weight decay 2) of a text's most doubtful sentence. It was fitted on the development
 // cases of judgetest: on those of each author as rules from before judged them, those of the fifth author by a third,
 // and on the generated ones as they are judged now and by the first rules. Fitted without an author, it finds 151 of 170
-// false texts of that author that the rules missed, where it doubts 24% of all texts.
+// false texts of that author that the rules missed, where it doubts 24% of all texts. One weight, that of holding and
+// giving, was then raised from -0.78: a thing that changes hands is worth a question, and no more false texts are missed.
 var signs = []struct {
 	of     func(*doubtedSentence) float64
 	weight float64
@@ -39,7 +40,7 @@ var signs = []struct {
 	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Happened) }), 0.34},
 	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Acts) || d.leavesOpen(Dead) }), -0.80},
 	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Weather) }), -0.61},
-	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Holds) || d.leavesOpen(Gives) }), -0.78},
+	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Holds) || d.leavesOpen(Gives) }), -0.20},
 	{isSign(func(d *doubtedSentence) bool { return d.leavesOpen(Exists) }), -0.46},
 	{isSign(func(d *doubtedSentence) bool { return d.claims(Happened) }), -0.45},
 	{isSign((*doubtedSentence).meetsNumber), 0.90},

@@ -146,7 +146,7 @@ func TestASecondReaderOnlyRefuses(t *testing.T) {
 	}{
 		{"Hob has the brass bell.", "Hob", nil, false, proposal.Accepted, ""},
 		{"I have the brass bell, and I keep it.", "Hob", nil, false, proposal.Rejected, "but Hob has brass bell"},
-		{"Hob sold the brass bell to a pedlar.", "has brass bell", nil, true, proposal.Rejected,
+		{"Hob hid the brass bell from a pedlar.", "has brass bell", nil, true, proposal.Rejected,
 			"the canon says \u201cHob has brass bell.\u201d"},
 		{"The brass bell rings for Hob alone.", "has brass bell", nil, true, proposal.Rejected,
 			"the canon says \u201cHob has brass bell.\u201d"},
@@ -186,7 +186,12 @@ func TestASecondReaderSeesNoHiddenCanon(t *testing.T) {
 		r := &skeptic{}
 		s := newScene(t, "", withDoubts(r))
 		s.lend("brass bell", "hob", access.NewLabel(access.LevelUser))
-		if hidden {
+		if !hidden {
+			s.by("key", s.world, func(p *canon.Plan) error { // players see it, but not who has it
+				_, err := p.Create(canon.NewCard{Name: "bone key", Type: "Item"})
+				return err
+			})
+		} else {
 			s.lend("bone key", "hob", access.NewLabel(access.LevelGM))
 			s.by("hidden bell", s.world, func(p *canon.Plan) error {
 				label := access.NewLabel(access.LevelGM)
