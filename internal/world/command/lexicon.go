@@ -74,6 +74,9 @@ type entry struct {
 	idioms   *idiomNode              // idioms that begin with this word, or nil
 }
 
+// isGrammar reports whether a word is one of grammar and names nothing.
+func (e *entry) isGrammar() bool { return e.class&grammarClasses&^numberClass != 0 }
+
 // usage holds the acts of a verb, by the way in which it is used.
 type usage struct {
 	acts    [5]Verb // by the ways to use a verb

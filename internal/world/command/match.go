@@ -127,7 +127,7 @@ var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six",
 // sentence becomes a small letter if the word is a common one. It is "" if the words do not stand there side by side.
 func NameIn(text, name string) string {
 	want := BareWords(name)
-	for _, sentence := range splitSentences(text) {
+	for sentence := range meaning.Sentences(text) {
 		words := lex(sentence)
 		for i := 0; i+len(want) <= len(words) && len(want) > 0; i++ {
 			if slices.EqualFunc(words[i:i+len(want)], want, func(w word, wanted string) bool {
@@ -144,25 +144,6 @@ func NameIn(text, name string) string {
 	return ""
 }
 
-// splitSentences splits a text after its full stops, question and exclamation marks, and at line
-// ends.
-func splitSentences(text string) []string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		from := 0
-		for i, r := range line {
-			if end := i + 1; (r == '.' || r == '!' || r == '?') && (end == len(line) || line[end] == ' ') {
-				out = append(out, strings.TrimSpace(line[from:end]))
-				from = end
-			}
-		}
-		if rest := strings.TrimSpace(line[from:]); rest != "" {
-			out = append(out, rest)
-		}
-	}
-	return out
-}
-
 // DirectionOf returns the direction that a word means, such as "n" or "northward".
 func DirectionOf(word string) (Direction, bool) {
 	e := lookUp(lexicon(), foldWord(word))
@@ -171,6 +152,10 @@ func DirectionOf(word string) (Direction, bool) {
 
 // MeansHere reports whether a name means the place itself.
 func MeansHere(name string) bool {
+	if words := BareWords(name); len(words) == 1 && slices.ContainsFunc([]string{"around", "surroundings", "everything"},
+		func(w string) bool { return isSimilar(words[0], w) }) {
+		return true
+	}
 	switch strings.Join(BareWords(name), " ") {
 	case "here", "around", "place", "room", "surroundings", "everything", "area":
 		return true

@@ -39,7 +39,7 @@ const (
 // ReadProse takes a text apart. Its cost is linear in the length of the text.
 func ReadProse(text string) Prose {
 	var out Prose
-	for _, s := range splitSentences(text) {
+	for s := range meaning.Sentences(text) {
 		words := lex(s)
 		if !slices.ContainsFunc(words, func(w word) bool { return w.kind == quoted }) {
 			out = append(out, sentence{s, words})
@@ -193,7 +193,7 @@ func (m wordMatch) fits(want, have string) bool {
 		return slices.Contains(m.synonyms, have) || len(m.head) > 2 && len(have) > 2 && !slices.Contains(tooBroad, m.head) &&
 			meaning.Lemma(have, meaning.Noun) != "" && meaning.IsMainly(have, meaning.Noun, m.head)
 	case Misspelled:
-		return isSimilar(want, have)
+		return isSimilar(want, have) && meaning.Lemma(have, meaning.Noun) != "" && !lookUp(lexicon(), have).isGrammar()
 	}
 	return false
 }

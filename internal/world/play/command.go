@@ -15,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/meaning"
 	"loregate/internal/op"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
@@ -146,12 +147,17 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	i, ok := freeAct(text)
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
-		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) || rest != "" && knowsApproach(verb))
+		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) || rest != "" && (knowsApproach(verb) || slices.Contains(easyActs, verb)))
 	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
 
 // freeInstead are the verbs of acts that may be free acts if the things that they need are absent.
 var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, command.Throw}
+
+// isBodyPart reports whether a name is a part of the body: one does not carry it.
+func isBodyPart(name string) bool {
+	return meaning.IsMainly(command.HeadOf(name), meaning.Noun, "body part")
+}
 
 // patience is the time for which a command waits for its other reader, and by default for its narrator.
 const patience = 2500 * time.Millisecond
@@ -218,7 +224,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
+	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && (slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && len(out.Frames) == 1 {
 		tried, terr := h.actFreely(ctx, part, player, out.text)
 		var other *impossible
 		switch errors.As(terr, &other); {

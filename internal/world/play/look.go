@@ -109,7 +109,11 @@ func (s *turn) listLookTargets() ([]world.Card, error) {
 	}
 	all = append(append(all, own...), s.place)
 	parts, err := s.partsOfPlace()
-	all = append(all, parts...)
+	for _, t := range parts {
+		if !slices.ContainsFunc(all, func(o world.Card) bool { return o.ID == t.ID }) {
+			all = append(all, t)
+		}
+	}
 	me := s.player
 	me.Fields = []byte(`{"aliases":["me","myself","self"]}`)
 	s.targets = append(all, me)

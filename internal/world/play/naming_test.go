@@ -93,6 +93,8 @@ func TestRefusalsTellWhatIsThere(t *testing.T) {
 		"take Anna's jar":        "Anna Brack would notice.",
 		"look at So He Left":     "The boats are called Did She and So He Left.",
 		"look at her lamp":       "Her lamp is red.",
+		"look at the last night": "You see no last night here.",
+		"look at the last clerk": "Two clerks argue about ink.",
 	} {
 		got := p.Does(text)
 		if told, _ := got.At("narration").(string); !strings.HasPrefix(told, want) {

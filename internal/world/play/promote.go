@@ -234,10 +234,9 @@ func linesFrom(r referent) string {
 	f := struct {
 		Says  []string `json:"says"`
 		Group bool     `json:"group,omitempty"` // several people
-		Role  string   `json:"role"`            // the text tells of others, too
-		Minor bool     `json:"minor"`
-	}{Minor: true, Role: r.name, Group: command.IsPlural(r.name) || isMainly(r.noun(), "social group"), Says: []string{
-		r.mention.Phrase + ". That is all that anybody has ever said of " + who + ", and it will do.",
+		Minor bool     `json:"minor"`           // its text tells of others, too
+	}{Minor: true, Group: command.IsPlural(r.name) || isMainly(r.noun(), "social group"), Says: []string{
+		"You see how it is. " + r.mention.Phrase + ". There is no more to " + who + " than that.",
 		"I could not tell you. You would have to ask somebody who is paid to know.",
 		"Another time. There is work to do, and it does itself badly.",
 	}}

@@ -92,7 +92,7 @@ func introduce(t world.Card) string {
 	if role := markup.Clean(f.Role); role != "" {
 		return "I am " + t.Title() + ", the " + role + "."
 	}
-	return "I am " + t.Title() + "."
+	return "I am " + world.DefiniteName(t.Title()) + "."
 }
 
 // offerWork returns the words with which somebody offers a quest of its own; "" if it has none to offer.

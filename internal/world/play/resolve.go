@@ -141,8 +141,15 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 		return r, err
 	}
 	words := strings.Fields(phrase)
-	for n := len(words) - 1; n > 0; n-- { // tell Fenella a story
+	for n := len(words); n > 0; n-- { // tell Fenella a story
 		first := strings.Join(words[:n], " ")
+		if n == 1 && slices.Contains([]string{"me", "you"}, bareWord(first)) {
+			to, ok, err := s.findPartner()
+			if ok {
+				r.cards = []world.Card{to}
+			}
+			return r, err
+		}
 		if r.cards, r.all = matchNames(first, all, command.FitForms); len(r.cards) > 0 {
 			return r, nil
 		}
@@ -221,6 +228,9 @@ func (s *turn) findCards(phrase string, among []world.Card) ([]world.Card, error
 	var r referent
 	if err := s.findRole(phrase, among, &r); err != nil || len(r.cards) > 0 {
 		return r.cards, err
+	}
+	if err := s.findTextOfPlace(phrase, among, &r); err != nil || r.isMentioned() {
+		return nil, err // the hook of the text is no boathook
 	}
 	if s.findAkinCards(phrase, among, &r); len(r.cards) > 0 {
 		return r.cards, nil
@@ -303,9 +313,17 @@ func (s *turn) mustBeCard(r referent, phrase string) error {
 // name: the thing must become a card first (needsCard), belongs to somebody, or does not exist.
 func (s *turn) orMentioned(absent error, phrase string) error {
 	r, err := s.resolveHere(phrase)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	own, err := s.carriedCards()
+	if err != nil {
+		return err
+	}
+	t, ok := r.card()
+	switch {
+	case ok && slices.ContainsFunc(own, func(o world.Card) bool { return o.ID == t.ID }):
+		return cannot("held", "You have %s already.", world.Definite(t))
 	case !r.isMentioned():
 		return s.notHere(phrase)
 	case r.mention.Denied:
@@ -361,7 +379,7 @@ func isProperName(phrase string) bool {
 
 // notHere returns the error of an act on a thing that is not there. It tells of a thing with the same noun.
 func (s *turn) notHere(phrase string) error {
-	text := "You see no " + markup.Clean(phrase) + " here."
+	text := "You see no " + withoutArticle(markup.Clean(phrase)) + " here."
 	if r, err := s.resolveHere(phrase); err != nil {
 		return err
 	} else if r.mention.Denied {
@@ -374,12 +392,21 @@ func (s *turn) notHere(phrase string) error {
 		}
 		switch {
 		case len(r.cards) > 0 && !r.all:
-			text += " But there is " + world.JoinNames(titlesOf(r.cards), "and") + "."
+			text += " But there is " + world.JoinNames(slicesx.Map(r.cards, world.Definite), "and") + "."
 		case r.isMentioned() && !r.mention.Denied:
 			text += " But: “" + r.mention.Sentence + "”"
 		}
 	}
 	return cannot("absent", "%s", text)
+}
+
+// withoutArticle returns a name without the article in front of it.
+func withoutArticle(name string) string {
+	first, rest, _ := strings.Cut(name, " ")
+	if rest != "" && slices.Contains([]string{"a", "an", "the"}, strings.ToLower(first)) {
+		return rest
+	}
+	return name
 }
 
 // matchNames returns the cards that a phrase names at least as well as a grade, in their order, and whether it means all
@@ -396,6 +423,8 @@ func matchNames(phrase string, among []world.Card, least command.Fit) (found []w
 // pick returns the cards of a name that a phrase means: the second one, all.
 func pick(found []world.Card, n command.Naming) ([]world.Card, bool) {
 	switch {
+	case len(found) == 0:
+		return nil, false
 	case n.All && len(found) > 1:
 		return found, true
 	case n.Which > 0 && n.Which <= len(found):
@@ -485,7 +514,7 @@ func findMention(all []passage, phrase string, near command.Nearness) (r referen
 		for _, p := range all {
 			if m, ok := p.prose.Find(n.Name, near); ok {
 				name := n.Name
-				if near != command.SameWords {
+				if near != command.SameWords || strings.Contains(m.Noun, "-") && !strings.Contains(name, "-") {
 					name = m.Noun
 				}
 				return referent{text: p, mention: m, name: name}
@@ -647,6 +676,10 @@ func isTraveller(words []string, t world.Card) bool {
 		slices.Contains([]string{"traveller", "traveler", "player", "adventurer", "visitor"}, words[0])
 }
 
+// hosts are the nouns for people who keep an inn.
+var hosts = strings.Fields("innkeeper landlord landlady publican barkeeper barkeep bartender barman barmaid host hostess tavernkeeper " +
+	"taverner innkeep alewife")
+
 // fitsRole reports whether words are the role of somebody, or a noun for people and other words from the first sentence
 // of its text.
 func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
@@ -659,6 +692,11 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
 	role := command.ReadProse(f.Role)
 	gender, isChild := genderOf(noun)
+	if slices.Contains(hosts, noun) && slices.ContainsFunc(command.BareWords(f.Role), func(w string) bool {
+		return slices.Contains(hosts, w)
+	}) {
+		return true, nil
+	}
 	if isChild && gender == anyone && 0 < f.Age && f.Age < grownUp {
 		return true, nil
 	}
