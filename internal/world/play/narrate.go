@@ -321,7 +321,7 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 		}
 		return "You put " + what + " down.", nil
 	case command.Give:
-		return "You give " + what + " to " + d.Target.Name + ".", nil
+		return "You give " + what + " to " + world.DefiniteName(d.Target.Name) + ".", nil
 	case command.Buy, command.Sell:
 		return tellTrade(d), nil
 	case command.Haggle:
