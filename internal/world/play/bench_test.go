@@ -24,9 +24,10 @@ func BenchmarkLocationContext(b *testing.B) {
 	}
 }
 
-// BenchmarkCommand makes a player look, and walk to and fro, with a few seconds after each act.
+// BenchmarkCommand makes a player look around, at a thing of the text and at one that is not there, and walk to and fro, with a few seconds after each act.
 func BenchmarkCommand(b *testing.B) {
-	for name, texts := range map[string][]string{"look": {"look"}, "move": {"n", "s"}} {
+	for name, texts := range map[string][]string{"look": {"look"}, "move": {"n", "s"},
+		"named": {"look at the tariff board"}, "absent": {"look at the purple zeppelin"}} {
 		b.Run(name, func(b *testing.B) {
 			s := worldtest.New(b, func(c *worldtest.Setup) { c.Pace = play.Pace{Moves: -1, Looks: -1} })
 			p := s.Joins("Mira")
