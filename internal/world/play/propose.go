@@ -169,6 +169,7 @@ func canPlay(ctx context.Context, snap *canon.Snapshot, player canon.CardID) (bo
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	s, err := newTurn(ctx, nil, p, a.playerID(), a.allFrames()[0].toIntent())
 	if err == nil {
+		s.tried = true // one commit makes no card of a noun besides
 		err = s.planAction()
 	}
 	if no, ok := errors.AsType[*impossible](err); ok {

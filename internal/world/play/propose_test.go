@@ -47,6 +47,21 @@ func TestProposedAct(t *testing.T) {
 	}
 }
 
+// A proposed act makes no card of a noun: it is refused, in words that say why.
+func TestProposedActOnANounOfTheText(t *testing.T) {
+	s := newCompany(t)
+	p := s.Joins("Mira")
+	for _, frame := range []string{`{"verb":"talk","directObject":"letter-writer"}`, `{"verb":"take","directObject":"turbot"}`} {
+		_, err := s.Canon.Update(t.Context(), s.Admin, func(plan *canon.Plan) error {
+			_, err := proposed(s, p.ID.String(), frame).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
+			return err
+		})
+		if !errors.Is(err, fault.Rule) {
+			t.Errorf("%s: %v", frame, err)
+		}
+	}
+}
+
 func TestProposedActOfOthersNeedsReview(t *testing.T) {
 	s := worldtest.New(t)
 	p := s.Joins("Mira")
