@@ -10,7 +10,10 @@ import (
 )
 
 // Prose is a text, taken apart so that names can be found in it.
-type Prose []sentence
+type Prose struct {
+	sentences []sentence
+	forms     map[string]bool // all words and their base forms; nil: not listed
+}
 
 type sentence struct {
 	text  string
@@ -38,7 +41,7 @@ const (
 
 // ReadProse takes a text apart. Its cost is linear in the length of the text.
 func ReadProse(text string) Prose {
-	var out Prose
+	var out []sentence
 	for s := range meaning.Sentences(text) {
 		words := lex(s)
 		if !slices.ContainsFunc(words, func(w word) bool { return w.kind == quoted }) {
@@ -58,13 +61,43 @@ func ReadProse(text string) Prose {
 		}
 		out = append(out, sentence{s, all})
 	}
-	return out
+	return Prose{sentences: out}
 }
+
+// Indexed returns the text with a list of its words, which makes it cheaper to find out that it has none of many names.
+func (p Prose) Indexed() Prose {
+	p.forms = map[string]bool{}
+	for _, s := range p.sentences {
+		for _, w := range s.words {
+			for part := range strings.SplitSeq(w.fold, "-") {
+				for _, f := range formsOf(part) {
+					p.forms[f] = true
+				}
+			}
+			p.forms[w.fold] = true
+		}
+	}
+	return p
+}
+
+// formsOf returns a word and the base forms that isSameNoun may compare.
+func formsOf(w string) []string {
+	w = strings.TrimSuffix(w, "'s")
+	return []string{w, nounOf(w), strings.TrimSuffix(w, "s"), strings.TrimSuffix(w, "ies") + "y"}
+}
+
+// mayHave reports whether the text may have a word in any form.
+func (p Prose) mayHave(want string) bool {
+	return p.forms == nil || slices.ContainsFunc(formsOf(want), func(f string) bool { return p.forms[f] })
+}
+
+// maxNameWords bounds the words of a name that is looked for in a text.
+const maxNameWords = 10
 
 // ProperNames returns the names of several words in a text: the words with capital letters that stand together, without
 // the first one of a sentence.
 func (p Prose) ProperNames() (names []string) {
-	for _, s := range p {
+	for _, s := range p.sentences {
 		from := 1
 		for i := 1; i <= len(s.words); i++ {
 			if i < len(s.words) && s.words[i].kind == plainWord && unicode.IsUpper([]rune(s.words[i].raw)[0]) {
@@ -82,7 +115,8 @@ func (p Prose) ProperNames() (names []string) {
 // Find returns the first sentence of a text that has all words of a name, as near as the argument allows.
 func (p Prose) Find(name string, near Nearness) (Mention, bool) {
 	want := wordsOfName(name)
-	if len(want) == 0 {
+	if len(want) == 0 || len(want) > maxNameWords ||
+		near == SameWords && slices.ContainsFunc(want, func(w string) bool { return !p.mayHave(w) }) {
 		return Mention{}, false
 	}
 	head := HeadOf(name)
@@ -94,7 +128,7 @@ func (p Prose) Find(name string, near Nearness) (Mention, bool) {
 	if near == Synonyms {
 		match.synonyms = meaning.Synonyms(head, meaning.Noun)
 	}
-	for _, s := range p {
+	for _, s := range p.sentences {
 		if m, ok := s.findWords(want, headAt, match); ok {
 			return m, true
 		}

@@ -120,6 +120,9 @@ func (s *turn) steps() []step {
 		s.findLoosely}
 }
 
+// looseSteps is the number of steps that compare words as they are. The last step needs two words.
+const looseSteps = 6
+
 // resolveHere is resolve among everything that the player can look at.
 func (s *turn) resolveHere(phrase string) (referent, error) {
 	all, err := s.listLookTargets()
@@ -180,8 +183,12 @@ func (s *turn) resolvePart(phrase string) (r referent, part string, err error) {
 			return r, w, err
 		}
 	}
-	for _, step := range s.steps() {
+	steps := s.steps()
+	for n, step := range steps {
 		for _, part := range parts {
+			if n >= looseSteps && n+1 < len(steps) && strings.Contains(part, " ") {
+				continue // a part of a sentence is a name by chance too easily, and the steps are dear
+			}
 			if err := step(part, all, &r); err != nil || r.isFound() {
 				return r, part, err
 			}
@@ -904,7 +911,7 @@ type passage struct {
 }
 
 func newPassage(text string, label access.Label, of canon.CardID) passage {
-	return passage{text, command.ReadProse(text), label, of}
+	return passage{text, command.ReadProse(text).Indexed(), label, of}
 }
 
 // passagesAt returns the texts at a place: its own, and the moods over it.
