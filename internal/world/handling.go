@@ -1,10 +1,9 @@
 package world
 
 import (
-	"slices"
 	"strings"
 
-	"loregate/internal/meaning"
+	"loregate/internal/world/command"
 )
 
 // Handling is the outcome of an act on a thing: opening, lighting, tying. The narration is made from it.
@@ -51,20 +50,12 @@ func Indefinite(t Card) string {
 		return strings.ToLower(first) + " " + rest
 	case title == "" || title[:1] != strings.ToLower(title[:1]) || isPlural(title):
 		return title
-	case isMass(title):
+	case command.IsMass(title):
 		return title
 	case strings.ContainsAny(title[:1], "aeiou"):
 		return "an " + title
 	}
 	return "a " + title
-}
-
-// isMass reports whether a name is that of a stuff, which has no article: bunting, water.
-func isMass(name string) bool {
-	noun := name[strings.LastIndexByte(name, ' ')+1:]
-	return slices.ContainsFunc([]string{"fabric", "liquid", "substance"}, func(kind string) bool {
-		return meaning.IsMainly(noun, meaning.Noun, kind)
-	}) && !meaning.IsMainly(noun, meaning.Noun, "food")
 }
 
 // isPlural reports whether a name in lower case ends like a plural: nets, fish boxes, but not glass.

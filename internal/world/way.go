@@ -23,8 +23,9 @@ type Way struct {
 
 // WaysFrom returns the ways to the places around a place, the nearest first, through exits that the reader sees.
 func (m *AsOf) WaysFrom(ctx context.Context, place canon.CardID) ([]Way, error) {
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: place, Kinds: []string{LinkExit}, Depth: wayDepth, Limit: wayPlaces,
-		AsOf: m.Seq})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: place, Kinds: []string{LinkExit}, Depth: wayDepth,
+		Limit: wayPlaces,
+		AsOf:  m.Seq})
 	if err != nil {
 		return nil, err
 	}

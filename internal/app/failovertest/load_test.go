@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"loregate/internal/app/apptest"
 )
 
 // service is three processes on one database, and clients that write to them.
@@ -58,7 +60,10 @@ func newService(t *testing.T, c *cluster, env ...string) *service {
 // openWorld creates a world and a key, and starts three processes.
 func (s *service) openWorld(slug string) {
 	s.t.Helper()
-	s.run("world", "create", slug)
+	apptest.Eventually(s.t, "a world is created", patience, func() bool { // a database that is still prepared refuses it
+		_, err := s.try("world", "create", slug)
+		return err == nil
+	})
 	s.key, _, _ = strings.Cut(s.run("key", "create", "writers", "--role", "admin"), "\t")
 	for range 3 {
 		s.urls = append(s.urls, s.startProcess())
@@ -68,15 +73,24 @@ func (s *service) openWorld(slug string) {
 // run runs a command to its end and returns its output.
 func (s *service) run(args ...string) string {
 	s.t.Helper()
+	out, err := s.try(args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// try is run for a command that may fail.
+func (s *service) try(args ...string) (string, error) {
 	cmd := exec.CommandContext(s.t.Context(), s.program, args...)
 	cmd.Env = s.env
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		s.t.Fatalf("loregate %s: %v\n%s%s", strings.Join(args, " "), err, out, said.String())
+		err = fmt.Errorf("loregate %s: %w\n%s%s", strings.Join(args, " "), err, out, said.String())
 	}
-	return string(out)
+	return string(out), err
 }
 
 // startProcess starts a process that must not end before the test, and returns its address.

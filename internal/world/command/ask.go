@@ -106,7 +106,8 @@ func replaceNames(form string, lists []string) string {
 var askLeads = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("LEADS")) })
 
 // askFillers are words of a question that change nothing.
-var askFillers = regexp.MustCompile(` (?:please|exactly|actually|really|the hell|the heck|on earth|by the way|i wonder|again|anyway|for me)\b`)
+var askFillers = regexp.MustCompile(` (?:please|exactly|actually|really|the hell|the heck|on earth|by the way|i ` +
+	`wonder|again|anyway|for me)\b`)
 
 // askOpens are the words that a plain question begins with.
 var askOpens = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("OPENS")) })
@@ -131,10 +132,14 @@ func askLine(name string) string {
 	return ""
 }
 
-// ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a request
+// initials are short words with a point that ends no sentence: Master J. Blott.
+var initials = regexp.MustCompile(`\b([A-Z]|Mr|Mrs|Ms|Dr|St)\.`)
+
+// ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a
+// request
 // in the form of a question, and for a question to somebody ("Oda, who are you?"; "who are you?").
 func ReadQuestion(text string) (Question, bool) {
-	words := lex(text)
+	words := lex(initials.ReplaceAllString(text, "$1"))
 	for len(words) > 0 && words[len(words)-1].kind != plainWord {
 		words = words[:len(words)-1]
 	}
@@ -166,7 +171,8 @@ func ReadQuestion(text string) (Question, bool) {
 			line = line[:cut[0]]
 		}
 	}
-	if !askOpens().MatchString(line) || !isPlainQuestion(line, asked || from > 0, slices.ContainsFunc(words, func(w word) bool { return w.kind == comma })) {
+	if !askOpens().MatchString(line) || !isPlainQuestion(line, asked || from > 0, slices.ContainsFunc(words,
+		func(w word) bool { return w.kind == comma })) {
 		return Question{}, false
 	}
 	q := Question{Words: strings.Fields(line)}
@@ -195,13 +201,15 @@ func ReadQuestion(text string) (Question, bool) {
 
 // trimLeading removes the articles in front of a name.
 func trimLeading(words []string) []string {
-	for len(words) > 1 && slices.Contains([]string{"the", "a", "an", "this", "that", "these", "those", "some", "any"}, strings.ToLower(words[0])) {
+	for len(words) > 1 && slices.Contains([]string{"the", "a", "an", "this", "that", "these", "those", "some",
+		"any"}, strings.ToLower(words[0])) {
 		words = words[1:]
 	}
 	return words
 }
 
-// isPlainQuestion reports whether a line that begins like a question is a question about the world. marked tells that it
+// isPlainQuestion reports whether a line that begins like a question is a question about the world. marked tells
+// that it
 // has a question mark or asks for its answer in words, and parted that it has a comma.
 func isPlainQuestion(line string, marked, parted bool) bool {
 	words := strings.Fields(line)
@@ -209,8 +217,10 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 	if len(words) > 1 {
 		second = words[1]
 	}
-	subject := slices.Contains([]string{"i", "we", "he", "she", "it", "they", "there", "this", "that", "these", "those", "anyone",
-		"anybody", "anything", "someone", "somebody", "something", "any", "everyone", "everybody", "one", "people", "my", "his",
+	subject := slices.Contains([]string{"i", "we", "he", "she", "it", "they", "there", "this", "that", "these",
+		"those", "anyone",
+		"anybody", "anything", "someone", "somebody", "something", "any", "everyone", "everybody", "one", "people",
+		"my", "his",
 		"her", "their", "its"}, second)
 	toYou := slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains([]string{"you", "your", "yours", "yourself"}, w)
@@ -219,7 +229,8 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 	case toYou || parted && !marked:
 		return false
 	case first == "when" || first == "while":
-		return marked || slices.Contains([]string{"is", "are", "does", "do", "did", "will", "was", "can", "should"}, second)
+		return marked || slices.Contains([]string{"is", "are", "does", "do", "did", "will", "was", "can",
+			"should"}, second)
 	case slices.Contains(strings.Fields(askLine("WH")), first):
 		return len(words) > 1 || first == "who" || first == "where" || marked
 	case slices.Contains([]string{"any", "anyone", "anybody", "anything", "someone", "somebody", "and"}, first):
@@ -232,5 +243,6 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 		return subject && second != "it" && second != "that" && second != "this" && second != "my" && second != "her" &&
 			second != "his" && second != "something" && second != "anything" || marked && second == "the"
 	}
-	return marked || subject || slices.Contains([]string{"is", "are", "does", "was", "were", "did", "has"}, first) && len(words) > 2
+	return marked || subject || slices.Contains([]string{"is", "are", "does", "was", "were", "did", "has"},
+		first) && len(words) > 2
 }

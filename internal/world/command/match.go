@@ -144,6 +144,13 @@ func NameIn(text, name string) string {
 	return ""
 }
 
+// IsMass reports whether a name is that of a stuff, which has no article: bunting, water.
+func IsMass(name string) bool {
+	noun := name[strings.LastIndexByte(name, ' ')+1:]
+	return !meaning.IsMainly(noun, meaning.Noun, "food") && slices.ContainsFunc([]string{"fabric", "liquid", "substance"},
+		func(kind string) bool { return meaning.IsMainly(noun, meaning.Noun, kind) })
+}
+
 // DirectionOf returns the direction that a word means, such as "n" or "northward".
 func DirectionOf(word string) (Direction, bool) {
 	e := lookUp(lexicon(), foldWord(word))

@@ -20,18 +20,25 @@ var speechForms = []struct {
 	said bool
 	asks bool
 }{
-	{regexp.MustCompile(`(?i)^(?:ask|question|tell|inform|remind|assure|promise|warn|inquire of|enquire of)$`), "", false, true},
-	{regexp.MustCompile(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you", false, false},
+	{regexp.MustCompile(`(?i)^(?:ask|question|tell|inform|remind|assure|promise|warn|inquire of|enquire of)$`), "",
+		false, true},
+	{regexp.MustCompile(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you",
+		false, false},
 	{regexp.MustCompile(`(?i)^(?:greet|welcome|hail|say hello to|say hi to|wave hello to)$`), "hello", false, false},
 	{regexp.MustCompile(`(?i)^(?:apologi[sz]e to|say sorry to|beg pardon of)$`), "I am sorry", false, false},
-	{regexp.MustCompile(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`), "goodbye", false, false},
-	{regexp.MustCompile(`(?i)^(?:say|whisper|shout|yell|mutter|murmur|announce|declare|reply|answer)$`), "", true, false},
-	{regexp.MustCompile(`(?i)^(?:talk to|talk with|speak to|speak with|chat to|chat with|converse with|shout to|shout at|whisper to|say to|call out to|` +
-		`reply to|explain to|confess to|complain to|mention to|introduce myself to|joke with|gossip with)$`), "", false, false},
+	{regexp.MustCompile(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`),
+		"goodbye", false, false},
+	{regexp.MustCompile(`(?i)^(?:say|whisper|shout|yell|mutter|murmur|announce|declare|reply|answer)$`), "", true,
+		false},
+	{regexp.MustCompile(`(?i)^(?:talk to|talk with|speak to|speak with|chat to|chat with|converse with|shout to|` +
+		`shout at|whisper to|say to|call out to|` +
+		`reply to|explain to|confess to|complain to|mention to|introduce myself to|joke with|gossip with)$`), "",
+		false, false},
 }
 
 // speechLeads are words before a verb of speech that change nothing.
-var speechLeads = regexp.MustCompile(`(?i)^(?:(?:please|now|then|and|ok|okay|well|so|i|i'll|i will|let me|i want to|i would like to|i'd like to|can i|may i|could i|try to|go and|go) )+`)
+var speechLeads = regexp.MustCompile(`(?i)^(?:(?:please|now|then|and|ok|okay|well|so|i|i'll|i will|let me|i want to|` +
+	`i would like to|i'd like to|can i|may i|could i|try to|go and|go) )+`)
 
 // ReadSpeech reads a command that begins with a verb of speech. It returns false for any other command, and for one of
 // several sentences outside quotation marks.
@@ -40,7 +47,8 @@ func ReadSpeech(text string) (Speech, bool) {
 	if lead := speechLeads.FindString(text); lead != "" && !strings.EqualFold(lead, text) {
 		text = text[len(lead):]
 	}
-	if !strings.ContainsAny(text, `"“«`) && (strings.ContainsAny(strings.TrimRight(text, ".!?; "), ".;!?\n") || strings.Contains(text, " then ")) {
+	if !strings.ContainsAny(text, `"“«`) && (strings.ContainsAny(strings.TrimRight(text, ".!?; "), ".;!?\n") ||
+		strings.Contains(text, " then ")) {
 		return Speech{}, false
 	}
 	words := strings.Fields(text)
@@ -65,7 +73,9 @@ func Unquote(words string) string {
 }
 
 // toYou begins questions to somebody that are no requests.
-var toYou = regexp.MustCompile(`(?i)^(?:and |but |so |well |then )*(?:(?:are|were|do|did|have|had|aren't|don't|didn't|haven't) (?:you|u)|(?:who|what|where|why|how|when|which)(?:'s| \w+)*? (?:are|were|do|did|have|had|would|will|can|could) (?:you|u)|` +
+var toYou = regexp.MustCompile(`(?i)^(?:and |but |so |well |then )*(?:(?:are|were|do|did|have|had|aren't|don't|` +
+	`didn't|haven't) (?:you|u)|(?:who|what|where|why|how|when|which)(?:'s| \w+)*? (?:are|were|do|did|have|had|would|` +
+	`will|can|could) (?:you|u)|` +
 	`(?:who|what|where|why|how|when)(?:'s| is| are) your)\b`)
 
 // AddressesYou reports whether words speak to somebody: they have "you" and are no request to the game that the grammar
@@ -122,7 +132,8 @@ func PronounsToName(text string) []PronounAt {
 		return nil
 	}
 	if q, ok := ReadQuestion(text); ok {
-		if q.Subject != "" && len(pronounsOf(q.Subject)) > 0 || q.Kind == AskedAble || q.Subject == "" && q.Kind.isOpen() {
+		if q.Subject != "" && len(pronounsOf(q.Subject)) > 0 || q.Kind == AskedAble || q.Subject == "" &&
+			q.Kind.isOpen() {
 			return all
 		}
 		return nil
@@ -130,7 +141,8 @@ func PronounsToName(text string) []PronounAt {
 	if speech, ok := ReadSpeech(text); ok {
 		return pronounsOfSpeech(text, speech, all)
 	}
-	if i, ok := ReadTrade(text); ok && (PronounOf(i.DirectObject) != NoPronoun || len(i.Targets) > 0 && PronounOf(i.Targets[0]) != NoPronoun) {
+	if i, ok := ReadTrade(text); ok && (PronounOf(i.DirectObject) != NoPronoun || len(i.Targets) > 0 &&
+		PronounOf(i.Targets[0]) != NoPronoun) {
 		return all
 	}
 	return nil

@@ -24,7 +24,7 @@ func (s *turn) planAction() error {
 	if absent != nil && s.intent.Verb == command.Attempt {
 		return cannot("absent", "%s", absent.text)
 	}
-	*s = before // what was read stays
+	*s = before // with the cards and texts that were read
 	err = s.planVerb()
 	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use && ifAbsent(no) != nil {
 		return absent

@@ -21,7 +21,8 @@ func (a *answerer) answer() (string, error) {
 	case command.AskedTime:
 		return "It is " + inTheDay(a.Tick) + ".", nil
 	case command.AskedDay:
-		return "It is " + inTheDay(a.Tick) + ", on day " + strconv.FormatInt(a.Tick/world.Day+1, 10) + " of this world's clock.", nil
+		return "It is " + inTheDay(a.Tick) + ", on day " + strconv.FormatInt(a.Tick/world.Day+1,
+			10) + " of this world's clock.", nil
 	case command.AskedWeather:
 		return a.tellWeather()
 	case command.AskedPeople:
@@ -72,7 +73,8 @@ func (a *answerer) tellWhere() (string, error) {
 }
 
 // weatherWords are nouns of the weather that texts have.
-var weatherWords = strings.Fields("rain wind fog mist snow storm sun cloud drizzle frost ice hail gale breeze heat cold thunder")
+var weatherWords = strings.Fields("rain wind fog mist snow storm sun cloud drizzle frost ice hail gale breeze heat " +
+	"cold thunder")
 
 func (a *answerer) tellWeather() (string, error) {
 	all, err := passagesAt(a.ctx, a.AsOf, a.place)
@@ -129,7 +131,8 @@ func (a *answerer) tellPast() (string, error) {
 	if a.q.Words[0] != "what" {
 		return a.tellWayBack()
 	}
-	events, _, err := a.Events(a.ctx, canon.EventQuery{Actor: a.player.ID.String(), Page: canon.Page{Limit: pastActs, Uncounted: true},
+	events, _, err := a.Events(a.ctx, canon.EventQuery{Actor: a.player.ID.String(),
+		Page:  canon.Page{Limit: pastActs, Uncounted: true},
 		Types: []string{string(world.PlayerMove), string(world.PlayerAct), string(world.PlayerTrade)}})
 	var parts []string
 	for _, e := range slices.Backward(events) {
@@ -187,12 +190,15 @@ func (a *answerer) describeQuest(t world.Card, own []world.Pursued) (string, err
 	i := slices.IndexFunc(own, func(p world.Pursued) bool { return p.Card.ID == t.ID })
 	switch {
 	case i < 0:
-		parts = append(parts, strings.Join(slicesx.Map(quest.OpenSteps(world.Pursuit{}), world.QuestStep.Describe), " "),
+		parts = append(parts, strings.Join(slicesx.Map(quest.OpenSteps(world.Pursuit{}), world.QuestStep.Describe),
+			" "),
 			"To take it on, say: accept "+t.Title()+".")
 	case own[i].State == world.QuestActive:
-		parts = append(parts, strconv.Itoa(len(own[i].Done))+" of "+strconv.Itoa(len(quest.Steps))+" done. Next: "+own[i].DescribeOpen())
+		parts = append(parts,
+			strconv.Itoa(len(own[i].Done))+" of "+strconv.Itoa(len(quest.Steps))+" done. Next: "+own[i].DescribeOpen())
 	default:
-		parts = append(parts, map[string]string{world.QuestDone: "You have done it.", world.QuestFailed: "You have failed at it.",
+		parts = append(parts, map[string]string{world.QuestDone: "You have done it.",
+			world.QuestFailed:    "You have failed at it.",
 			world.QuestAbandoned: "You have given it up."}[own[i].State])
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " "), err
@@ -247,7 +253,8 @@ func (a *answerer) tellHaving() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	named := findMatches(nameWithoutCount(a.q.Subject), slicesx.Map(own, func(h world.Held) world.Card { return h.Card }))
+	named := findMatches(nameWithoutCount(a.q.Subject), slicesx.Map(own,
+		func(h world.Held) world.Card { return h.Card }))
 	found := slicesx.Filter(own, func(h world.Held) bool {
 		if a.q.Kind == command.AskedMoney {
 			return isMoney(h.Card)
@@ -273,7 +280,8 @@ func isMoney(t world.Card) bool {
 	words := command.BareWords(t.Title())
 	return slices.ContainsFunc(words, func(w string) bool {
 		noun := meaning.Lemma(w, meaning.Noun)
-		return noun != "" && (meaning.IsA(noun, meaning.Noun, "currency") || meaning.IsA(noun, meaning.Noun, "monetary unit") ||
+		return noun != "" && (meaning.IsA(noun, meaning.Noun, "currency") || meaning.IsA(noun, meaning.Noun,
+			"monetary unit") ||
 			meaning.IsA(noun, meaning.Noun, "coin"))
 	})
 }

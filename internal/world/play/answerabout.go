@@ -139,7 +139,8 @@ func (a *answerer) tellSaid(t world.Card) (string, error) {
 // the question; "" if there is none.
 func (a *answerer) findDoing(t world.Card) (string, error) {
 	more := slices.DeleteFunc(contentWords(strings.Join(a.q.Words, " ")), func(w string) bool {
-		return slices.ContainsFunc(command.BareWords(t.Title()+" "+a.q.Subject), func(n string) bool { return stemOf(n) == w })
+		return slices.ContainsFunc(command.BareWords(t.Title()+" "+a.q.Subject),
+			func(n string) bool { return stemOf(n) == w })
 	})
 	text, err := a.ReadText(a.ctx, t)
 	if err != nil {
@@ -221,18 +222,22 @@ func (a *answerer) findNamedIn(words []string, sentence string) (who string, nam
 
 // indirectForms are questions of a kind as parts of a sentence; %s is the thing that they are about.
 var indirectForms = map[command.Asked]string{command.AskedLocate: "where %s is", command.AskedUse: "the use of %s",
-	command.AskedWho: "anything of %s", command.AskedName: "the name of %s", command.AskedState: "anything of the doings of %s",
-	command.AskedSays: "the words of %s", command.AskedInside: "anything more of %s", command.AskedWay: "the way to %s",
-	command.AskedLeads: "where %s leads", command.AskedCount: "how many %s there are", command.AskedQuest: "anything of %s"}
+	command.AskedWho: "anything of %s", command.AskedName: "the name of %s",
+	command.AskedState: "anything of the doings of %s",
+	command.AskedSays:  "the words of %s", command.AskedInside: "anything more of %s", command.AskedWay: "the way to %s",
+	command.AskedLeads: "where %s leads", command.AskedCount: "how many %s there are",
+	command.AskedQuest: "anything of %s"}
 
 // auxiliaries are the verbs that stand before the subject of a question.
-var auxiliaries = strings.Fields("is are was were am do does did has have had can could may might shall should will would must")
+var auxiliaries = strings.Fields("is are was were am do does did has have had can could may might shall should will " +
+	"would must")
 
 // indirect returns the question as a part of a sentence: why it is asleep.
 func (a *answerer) indirect() string {
 	if form := indirectForms[a.q.Kind]; form != "" && a.q.Subject != "" {
 		name := a.q.Subject
-		if first := name[:1]; first == strings.ToLower(first) && !slices.Contains(determiners, strings.Fields(name)[0]) &&
+		if first := name[:1]; first == strings.ToLower(first) && !slices.Contains(determiners,
+			strings.Fields(name)[0]) &&
 			!slices.Contains(pronouns, name) {
 			name = "the " + name
 		}
@@ -360,7 +365,8 @@ func bestSentence(texts []string, stems []string) (best string, n int) {
 // contentWords returns the stems of the words of a phrase that mean something by themselves.
 func contentWords(phrase string) (out []string) {
 	for _, w := range command.BareWords(phrase) {
-		if w = strings.TrimSuffix(w, "'s"); len(w) > 2 && !slices.Contains(smallWords, w) && !slices.Contains(questionWords, w) {
+		if w = strings.TrimSuffix(w, "'s"); len(w) > 2 && !slices.Contains(smallWords, w) &&
+			!slices.Contains(questionWords, w) {
 			if stem := stemOf(w); !slices.Contains(out, stem) {
 				out = append(out, stem)
 			}
@@ -370,10 +376,14 @@ func contentWords(phrase string) (out []string) {
 }
 
 // questionWords are words of questions that no answer needs to have.
-var questionWords = strings.Fields("what who whom whose where when why how which are was were does did doing done have has had " +
-	"can could may might shall should will would must am be been being used use uses kind sort type much many more most long often far " +
-	"soon called call name names named happened happen happens place thing things everyone everybody anyone anybody someone somebody " +
-	"people man woman person here there about know known she him they them its not get got one ones mean means tell told say said " +
+var questionWords = strings.Fields("what who whom whose where when why how which are was were does did doing done " +
+	"have has had " +
+	"can could may might shall should will would must am be been being used use uses kind sort type much many more " +
+	"most long often far " +
+	"soon called call name names named happened happen happens place thing things everyone everybody anyone anybody " +
+	"someone somebody " +
+	"people man woman person here there about know known she him they them its not get got one ones mean means tell " +
+	"told say said " +
 	"happening old big large small deep high")
 
 // stemOf returns the base form of a word.

@@ -57,7 +57,8 @@ func findNamedExit(exits []world.Exit, i command.Intent) (world.Exit, bool) {
 		return world.ExitToward(exits, i.Direction)
 	}
 	n := slices.IndexFunc(exits, func(e world.Exit) bool {
-		return e.Availability == world.ExitHard && (rateFit(i.DirectObject, world.Card{Name: e.ToName}) > command.FitNone ||
+		return e.Availability == world.ExitHard && (rateFit(i.DirectObject,
+			world.Card{Name: e.ToName}) > command.FitNone ||
 			command.Mentions(e.Description, i.DirectObject))
 	})
 	if n < 0 {
@@ -159,8 +160,7 @@ func (a *answerer) locateHere(name string) (string, error) {
 	}); i >= 0 {
 		return tellNamedExit(exits[i]), nil
 	}
-	sentence, err := a.findPassage(name)
-	return sentence, err
+	return "", nil
 }
 
 // maxNear bounds the places around that are searched for somebody.

@@ -21,7 +21,8 @@ var questionVerbs = map[command.Asked]command.Verb{command.AskedBag: command.Inv
 	command.AskedQuests: command.Quests, command.AskedPrices: command.Price}
 
 // askIntent returns the act of a plain question. ok is false if the text is none.
-func (h *Host) askIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
+func (h *Host) askIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent,
+	ok bool,
 	err error) {
 	q, ok := command.ReadQuestion(text)
 	if !ok {
@@ -134,7 +135,8 @@ func (a *answerer) findSubject() (t world.Card, ok bool, err error) {
 		return found[0], len(found) == 1, nil
 	}
 	people := slicesx.Filter(all, world.IsAlive)
-	if found, err := a.findCalled(name, slices.DeleteFunc(people, func(t world.Card) bool { return t.ID == a.player.ID })); err != nil || len(found) == 1 {
+	if found, err := a.findCalled(name, slices.DeleteFunc(people,
+		func(t world.Card) bool { return t.ID == a.player.ID })); err != nil || len(found) == 1 {
 		if len(found) == 1 {
 			t = found[0]
 		}
@@ -157,7 +159,8 @@ func (a *answerer) listFolk() ([]string, error) {
 	return slicesx.Map(people, world.Definite), err
 }
 
-// findPassage returns the first sentence of the texts that the player was shown here that has a name, those of the place
+// findPassage returns the first sentence of the texts that the player was shown here that has a name, those of the
+// place
 // first; "" if none has.
 func (a *answerer) findPassage(name string) (string, error) {
 	for _, read := range []func() ([]passage, error){a.textsOfPlace, a.textsShown} {

@@ -57,7 +57,8 @@ func TestPlainQuestions(t *testing.T) {
 	p.Does("do I have a coin?").Is("narration", "You carry Copper Coin.")
 }
 
-// A question about a hidden card is answered like one about no card, a repeated question with the same words, and nobody
+// A question about a hidden card is answered like one about no card, a repeated question with the same words, and
+// nobody
 // else learns of either.
 func TestQuestionsKeepSecrets(t *testing.T) {
 	s, _ := newDicey(t)

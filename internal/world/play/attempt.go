@@ -204,13 +204,21 @@ func (s *turn) checkTool(phrase string, how approach) error {
 	if how.social {
 		return nil
 	}
-	h := &handled{turn: s}
-	for _, p := range command.ReadManner(phrase).Parts {
+	h, m := &handled{turn: s}, command.ReadManner(phrase)
+	for _, p := range append([]command.Part{{Name: m.Object}}, m.Parts...) {
+		if slices.Contains(toolWords, p.By) || isBodyPart(p.Name) || !isThing(command.HeadOf(p.Name)) {
+			continue
+		}
+		if _, err := h.findThing(p.Name); err != nil { // the act needs each thing that it names
+			return err
+		}
+	}
+	for _, p := range m.Parts {
 		name := toolOf(p.Name)
 		if name == "" || !slices.Contains(toolWords, p.By) {
 			continue
 		}
-		if t, err := h.find(name); err == nil && t.hasCard() && world.IsAlive(t.card) {
+		if t, err := h.findThing(name); err == nil && t.hasCard() && world.IsAlive(t.card) {
 			continue // dance with her
 		}
 		if _, err := h.findTool(name); err != nil {

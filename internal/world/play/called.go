@@ -18,7 +18,8 @@ func (s *turn) findCalled(name string, people []world.Card) ([]world.Card, error
 	if words := command.BareWords(name); len(words) == 1 && slices.Contains(sellerWords, words[0]) {
 		sellers, err := market.SellersAt(s.ctx, s.AsOf, s.place)
 		return slicesx.Filter(sellers, func(t world.Card) bool {
-			return !t.IsType(world.TypePlayer) && slices.ContainsFunc(people, func(o world.Card) bool { return o.ID == t.ID })
+			return !t.IsType(world.TypePlayer) && slices.ContainsFunc(people,
+				func(o world.Card) bool { return o.ID == t.ID })
 		}), err
 	}
 	var r referent
@@ -31,4 +32,5 @@ func (s *turn) findCalled(name string, people []world.Card) ([]world.Card, error
 }
 
 // sellerWords mean whoever sells here.
-var sellerWords = strings.Fields("seller merchant trader vendor shopkeeper shopkeep stallholder stallkeeper salesman saleswoman dealer tradesman monger")
+var sellerWords = strings.Fields("seller merchant trader vendor shopkeeper shopkeep stallholder stallkeeper " +
+	"salesman saleswoman dealer tradesman monger")

@@ -147,7 +147,8 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	i, ok := freeAct(text)
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
-		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) || rest != "" && (knowsApproach(verb) || slices.Contains(easyActs, verb)))
+		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) ||
+			rest != "" && (knowsApproach(verb) || slices.Contains(easyActs, verb) || isHandling(i)))
 	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
 
@@ -224,7 +225,8 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && (slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && len(out.Frames) == 1 {
+	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf &&
+		(slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && len(out.Frames) == 1 {
 		tried, terr := h.actFreely(ctx, part, player, out.text)
 		var other *impossible
 		switch errors.As(terr, &other); {

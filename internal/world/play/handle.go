@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,10 @@ func newHandled(s *turn) (*handled, bool) {
 			h.by, h.other = p.By, p.Name
 		}
 	}
+	h.object, _, _ = strings.Cut(h.object, " as ") // wear it as a scarf
+	if slices.Contains(vague, h.object) && h.other != "" {
+		h.object, h.by, h.other = h.other, "", "" // play something on the piano
+	}
 	if strings.Contains(" "+h.object+" ", " and ") && s.intent.DirectObject != "" && s.intent.Verb != command.Attempt {
 		h.object = s.intent.DirectObject
 	}
@@ -99,10 +104,19 @@ func toolOf(name string) string {
 	return name
 }
 
+// vague are objects that name nothing.
+var vague = strings.Fields("something anything tune song melody music note")
+
 var noTools = strings.Fields("hand hands foot feet fist fists head teeth eye eyes finger fingers elbow elbows shoulder shoulders knee " +
 	"knees nails nail arm arms mouth tongue palm toe toes boot heel thumb care caution force effort strength might luck patience " +
 	"joy pleasure delight relief respect dignity ease speed haste love anger me you it them him her us myself yourself friend friends " +
 	"one back weight body voice breath style skill")
+
+// isHandling reports whether a free act is an act on a thing that is known.
+func isHandling(i command.Intent) bool {
+	_, ok := newHandled(&turn{intent: i})
+	return ok
+}
 
 // handlingOf returns the handling of a clause that the grammar read as a verb. A particle of its verb becomes a part of
 // the verb: blow the lamp out, put on the hat.
@@ -127,9 +141,9 @@ func (h handling) replaces(read command.Verb) bool {
 	return read == command.Attempt || slices.Contains(h.over, read)
 }
 
-// find returns the thing around the player that a name means. It is an *impossible error if nothing there has the name,
+// findThing returns the thing around the player that a name means. It is an *impossible error if nothing there has the name,
 // and a needsCard if the act needs a card of a noun.
-func (h *handled) find(name string) (t subject, err error) {
+func (h *handled) findThing(name string) (t subject, err error) {
 	if len(command.BareWords(name)) == 0 {
 		return t, cannot("no_target", "Which thing do you mean?")
 	}
@@ -179,16 +193,13 @@ func (h *handled) findNoun(r referent, phrase string) (t subject, err error) {
 		return t, needsCard{phrase: phrase, also: also}
 	}
 	h.label = h.label.Meet(r.text.label)
-	name := strings.ToLower(r.name)
-	if name == "" || strings.Contains(r.mention.Sentence, r.name) {
-		name = r.name
-	}
+	name := cmp.Or(command.NameIn(r.mention.Sentence, r.name), strings.ToLower(r.name))
 	return subject{name: "the " + name, nouns: nounsOf(r.name), mentioned: true, of: r.text.of}, nil
 }
 
 // findTool returns the thing that an act is done with. It must be held, or lie within reach.
 func (h *handled) findTool(name string) (t subject, err error) {
-	if t, err = h.find(name); err != nil {
+	if t, err = h.findThing(name); err != nil {
 		if no, ok := err.(*impossible); ok && ifAbsent(no) != nil {
 			return t, cannot("no_means", "You have no %s.", name)
 		}
@@ -270,7 +281,7 @@ func isLetter(word string) bool { return word != "" && (word[0] < '0' || word[0]
 // definite returns the name of a card in a sentence: "the Quay Boathook", "the rope", but "Old Cod Wilkin".
 func definite(t world.Card) string { return world.Definite(t) }
 
-// shortName returns the shortest way to read a name: without owners, ordinals and what stands behind the noun.
+// shortName returns the shortest way to read a name: without owners, ordinals and the words behind the noun.
 func shortName(name string) string {
 	all := command.Namings(name)
 	if len(all) == 0 {
@@ -279,7 +290,7 @@ func shortName(name string) string {
 	return all[len(all)-1].Name
 }
 
-// nounsOf returns the nouns that tell the kind of a thing: the last word of what was typed, and of its names, each in front
+// nounsOf returns the nouns that tell the kind of a thing: the last word of the typed name, and of its names, each in front
 // of "of".
 func nounsOf(typed string, cards ...world.Card) (list []string) {
 	names := []string{typed}

@@ -17,7 +17,7 @@ func planOpen(h *handled) error {
 		return err
 	}
 	c := change{state: "open", kinds: openable, unfit: "There is nothing about {o} that opens."}
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err == nil {
 		if locked, err := h.hasState(t, "locked"); err != nil || locked {
 			return orCannot(err, "locked", "%s %s locked.", capitalize(t.name), world.IsAre(t.name))
@@ -53,7 +53,7 @@ func planLock(state string) func(*handled) error {
 		if done, err := h.tryUnlock(); done || err != nil {
 			return err
 		}
-		t, err := h.find(h.object)
+		t, err := h.findThing(h.object)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func planLock(state string) func(*handled) error {
 
 // planCut cuts a thing with an edge that the player has.
 func planCut(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func hasHave(name string) string {
 
 // planMend mends a thing that an act has broken.
 func planMend(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func planKnock(h *handled) error {
 	if name == "" {
 		name = h.other
 	}
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	switch {
 	case err != nil && namesDoor(name):
 		return h.done("", subject{name: "the door"})
@@ -174,7 +174,7 @@ func planKnock(h *handled) error {
 // planShift turns, pushes or lifts a thing. One that can be carried is only handled; another one may give way, and is
 // then no longer where it was.
 func planShift(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	switch {
 	case err != nil:
 		return err
@@ -185,7 +185,7 @@ func planShift(h *handled) error {
 	case len(t.nouns) > 0 && t.isKind(massive...):
 		return h.done("massive", t)
 	}
-	if t.hasCard() && isPortable(t.card) {
+	if t.hasCard() && isPortable(t.card) || len(t.nouns) > 0 && t.isKind(soft...) {
 		return h.done("light", t)
 	}
 	if ok, err := h.settleHandling("athletics", "easy"); err != nil || !ok {
@@ -233,7 +233,7 @@ func (h *handled) reach(name string) (held world.Held, own bool, err error) {
 	if held, ok, err := h.findStowed(plain); ok || err != nil {
 		return held, false, err
 	}
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if _, ok := errors.AsType[*impossible](err); err != nil && !ok {
 		return held, false, err
 	}
@@ -258,7 +258,7 @@ func planHold(h *handled) error {
 	}
 	c, _, err := h.reach(h.object)
 	if err != nil {
-		if t, bad := h.find(h.object); bad == nil && h.name == "shake" && (!t.hasCard() || !world.IsAlive(t.card)) {
+		if t, bad := h.findThing(h.object); bad == nil && h.name == "shake" && (!t.hasCard() || !world.IsAlive(t.card)) {
 			return h.done("fixed", t)
 		}
 		return errOther
@@ -284,7 +284,24 @@ func planPut(h *handled) error {
 		}
 		return errOther
 	}
+	switch {
+	case isBodyPart(h.other):
+		return planWear(h)
+	case isBodyPart(h.object):
+		return h.reachInto(how)
+	}
 	return h.putInto(how)
+}
+
+// reachInto puts a hand into a thing, and tells of the things that it finds.
+func (h *handled) reachInto(how string) error {
+	t, err := h.findThing(h.other)
+	if err != nil || t.hasCard() && world.IsAlive(t.card) {
+		return cmpErr(err, errOther)
+	}
+	h.name = "reach"
+	h.action.Handling = &world.Handling{Words: "put your " + strings.ToLower(h.object) + " " + how}
+	return h.done("", t)
 }
 
 // putWords are the prepositions of places, as a holds link keeps them.
@@ -298,7 +315,7 @@ func isSelf(name string) bool {
 
 // putInto moves the object to the other thing.
 func (h *handled) putInto(how string) error {
-	to, err := h.find(h.other)
+	to, err := h.findThing(h.other)
 	if err != nil {
 		return err
 	}
@@ -383,7 +400,7 @@ func planTie(h *handled) error {
 		h.name = "put"
 		return h.putInto("tied")
 	}
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil || t.hasCard() && world.IsAlive(t.card) {
 		return cmpErr(err, errOther)
 	}
@@ -397,7 +414,7 @@ func cmpErr(first, second error) error {
 	return second
 }
 
-// planUntie loosens a thing. What was tied to something lies at the place then.
+// planUntie loosens a thing. A thing that was tied to another one lies at the place then.
 func planUntie(h *handled) error {
 	if c, holder, ok, err := h.findStowedIn(h.object); err != nil {
 		return err
@@ -408,7 +425,7 @@ func planUntie(h *handled) error {
 		h.action.Objects = nil
 		return h.done("from", asSubject(c, h.object), subject{card: holder, name: definite(holder)})
 	}
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil || t.hasCard() && world.IsAlive(t.card) {
 		return cmpErr(err, errOther)
 	}
@@ -420,7 +437,7 @@ func planWrite(h *handled) error {
 	if h.other == "" || !slices.Contains([]string{"on", "in", "into", "onto", "upon", "across"}, h.by) {
 		return errOther
 	}
-	t, err := h.find(h.other)
+	t, err := h.findThing(h.other)
 	if err != nil {
 		return err
 	}
@@ -444,7 +461,7 @@ func planWrite(h *handled) error {
 
 // planFill fills a vessel with a liquid that is at the place.
 func planFill(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil {
 		return err
 	}
@@ -471,7 +488,7 @@ func planFill(h *handled) error {
 
 // hasLiquid reports whether a liquid is at the place: a thing, a noun of its texts, or water where there is a shore.
 func (h *handled) hasLiquid(name string) (bool, error) {
-	if _, err := h.find(name); err == nil {
+	if _, err := h.findThing(name); err == nil {
 		return true, nil
 	} else if _, ok := err.(*impossible); !ok {
 		return false, err
@@ -518,7 +535,7 @@ func planPour(h *handled) error {
 	}
 	t, err := h.findFull(name, nil) // pour the water on the fire: out of a vessel that is full of it
 	if err == nil && !t.hasCard() {
-		t, err = h.find(name)
+		t, err = h.findThing(name)
 	}
 	if err != nil {
 		return err
@@ -537,7 +554,7 @@ func planPour(h *handled) error {
 	if over == "" || over == "ground" || over == "floor" {
 		return h.done("", t)
 	}
-	on, err := h.find(over)
+	on, err := h.findThing(over)
 	if err != nil {
 		return err
 	}
@@ -588,7 +605,7 @@ func (h *handled) findFull(name string, missing error) (t subject, err error) {
 
 // planWet dips a thing into a liquid.
 func planWet(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil {
 		return err
 	}

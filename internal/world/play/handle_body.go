@@ -82,7 +82,7 @@ func planDrink(h *handled) error {
 	if vessel != "" || name == "water" || name == "it" {
 		t, err := h.findFull(name, nil)
 		if err == nil && !t.hasCard() {
-			t, err = h.find(cmpName(vessel, name))
+			t, err = h.findThing(cmpName(vessel, name))
 		}
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func cmpName(first, second string) string {
 
 // consume takes one of a thing away if it is eaten up, and leaves a bite in one that stays.
 func (h *handled) consume(name string, c change) error {
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (h *handled) consume(name string, c change) error {
 	return h.done("", t)
 }
 
-// planSense smells, tastes, touches or listens to a thing or to the place. The narration tells what its text says of that.
+// planSense smells, tastes, touches or listens to a thing or to the place. The narration quotes its text about that.
 func planSense(h *handled) error {
 	name := h.object
 	if name == "" {
@@ -144,7 +144,7 @@ func planSense(h *handled) error {
 	if name == "" || command.MeansHere(name) || isEverywhere(name) {
 		return h.done("place", subject{name: h.place.Title()})
 	}
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func planPerch(h *handled) error {
 		h.action.Handling = &world.Handling{Words: h.manner.Verb}
 		return h.done("here", subject{})
 	}
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func planPerch(h *handled) error {
 // planFollow keeps close to somebody who is there.
 func planFollow(h *handled) error {
 	name := cmpName(h.object, h.other)
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func planWait(h *handled) error {
 		return h.done("", subject{})
 	}
 	_, name := command.SplitCount(who)
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		if _, ok := err.(*impossible); !ok {
 			return err
@@ -305,7 +305,7 @@ func planDig(h *handled) error {
 			name = "ground"
 		}
 	}
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func planDig(h *handled) error {
 // planSwim swims where there is water.
 func planSwim(h *handled) error {
 	if name := cmpName(h.other, h.object); name != "" {
-		t, err := h.find(name)
+		t, err := h.findThing(name)
 		if err == nil && len(t.nouns) > 0 && !t.isKind("body of water", "water", "liquid", "well", "geological formation", "sea") {
 			return cannot("unfit", "There is no swimming in %s.", t.name)
 		}

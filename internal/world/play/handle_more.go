@@ -16,7 +16,7 @@ func planThrowAt(h *handled) error {
 	if h.other == "" || slices.Contains([]string{"down", "away"}, h.by) {
 		return errOther
 	}
-	to, err := h.find(h.other)
+	to, err := h.findThing(h.other)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func planThrowAt(h *handled) error {
 
 // planWake tries to wake somebody, who may not be asleep at all.
 func planWake(h *handled) error {
-	t, err := h.find(cmpName(h.object, h.other))
+	t, err := h.findThing(cmpName(h.object, h.other))
 	switch {
 	case err != nil:
 		return err
@@ -63,10 +63,10 @@ func planWake(h *handled) error {
 	return h.done("person", t)
 }
 
-// planHit strikes a thing. It breaks nothing: whoever wants that says so.
+// planHit strikes a thing. It breaks nothing: that is another verb.
 func planHit(h *handled) error {
 	name := cmpName(h.object, h.other)
-	t, err := h.find(name)
+	t, err := h.findThing(name)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func planTakeDown(h *handled) error {
 	return h.planTake()
 }
 
-// peeks are the prepositions of looks that ask for what lies at a thing.
+// peeks are the prepositions of looks that ask for the things that lie at another one.
 var peeks = map[string]string{"under": "under", "beneath": "under", "underneath": "under", "behind": "behind", "in": "in",
 	"into": "in", "inside": "in", "on": "on", "beside": "beside"}
 
@@ -96,14 +96,14 @@ func planPeek(h *handled) error {
 	if !ok || h.object != "" || h.other == "" || how == "on" || command.MeansHere(h.other) {
 		return errOther
 	}
-	t, err := h.find(h.other)
+	t, err := h.findThing(h.other)
 	if err != nil {
 		return err
 	}
 	if t.hasCard() && (world.IsAlive(t.card) || t.card.ID == h.place.ID || t.card.ID == h.player.ID) {
 		return errOther
 	}
-	if how == "in" && t.hasCard() { // its text may tell what is in it
+	if how == "in" && t.hasCard() { // its text may tell of things in it
 		if at, _, err := h.FindAtLink(h.ctx, t.card.ID); err != nil || !at.To.IsZero() {
 			return cmpErr(err, errOther)
 		}
@@ -112,7 +112,7 @@ func planPeek(h *handled) error {
 	return h.done("", t)
 }
 
-// uses are what a thing of a kind is used for if the command does not say it.
+// uses are the verbs that "use" stands for, by the kind of the thing.
 var uses = []struct {
 	kinds []string
 	as    string
@@ -123,12 +123,12 @@ var uses = []struct {
 // errAs is the error of a handling that is another one, h.as.
 var errAs = errors.New("world: the act is another one")
 
-// planUseAs uses a thing for what things of its kind are for, unless its card or the command tells more.
+// planUseAs uses a thing as things of its kind are used, unless its card or the command tells more.
 func planUseAs(h *handled) error {
 	if h.object == "" || h.other != "" || h.tool != "" {
 		return errOther
 	}
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil || len(t.nouns) == 0 || t.hasCard() && (world.IsAlive(t.card) || t.card.ID == h.place.ID) {
 		return cmpErr(err, errOther)
 	}

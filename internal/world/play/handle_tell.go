@@ -80,7 +80,7 @@ var handlingTexts = map[string][]string{
 	"drink of":        {"You drink from {o}.", "You put {o} to your lips, and drink."},
 	"sit here":        {"You {w} where you are.", "You find a spot, and {w}.", "You {w} for a moment, and look about you."},
 	"sit":             {"You {w} {o}.", "You {w} {o}, and nobody objects.", "For a while you {w} {o}."},
-	"climb":           {"You {w} {o}. You are still where you were, only with a better view.", "You {w} {o}, and stay there for a breath.", "With a scramble you {w} {o}. From here you see what you saw before, from elsewhere."},
+	"climb":           {"You {w} {o}. You are still where you were, only with a better view.", "You {w} {o}, and stay there for a breath.", "With a scramble you {w} {o}. The view is the same, from elsewhere."},
 	"climb failed":    {"You try to {w} {o}, and slide off.", "You miss your footing: you do not {w} {o} this time."},
 	"hide":            {"You {w} {o}, and hold your breath. Nobody looks your way.", "You {w} {o}. From there you see without being seen."},
 	"hide failed":     {"You {w} {o}, and an elbow still shows.", "You {w} {o}. Somebody looks straight at you."},
@@ -90,7 +90,7 @@ var handlingTexts = map[string][]string{
 	"wait here":       {"{O} {is} here already. You wait a moment all the same."},
 	"wait vain":       {"You wait {span} for {o}, in vain. It is {time} now.", "You wait {span}, and no sign of {o}."},
 	"wait thing":      {"You wait {span} beside {o}. It is {time} now."},
-	"dig":             {"You dig at {o}, and turn up nothing but more of the same.", "You dig until your hands are black. There is nothing under {o} but what should be there."},
+	"dig":             {"You dig at {o}, and turn up nothing but more of the same.", "You dig until your hands are black. There is nothing under {o}."},
 	"dig with":        {"You dig at {o} with {t}, and turn up nothing but more of the same."},
 	"dig failed":      {"{O} {is} too hard to dig in with your hands.", "You scrape at {o}, and get nowhere."},
 	"swim":            {"You swim out a little way, and come back dripping and awake.", "You go in up to the neck, take a few strokes, and come out where you went in."},
@@ -98,6 +98,8 @@ var handlingTexts = map[string][]string{
 	"throw":           {"You throw {o} at {t}. It glances off.", "{O} strike{s} {t} and drop{s}.", "You let fly with {o}. {T} {tis} none the worse for it."},
 	"throw water":     {"You throw {o} into {t}. There is a splash, and a little later {o} wash{es} up at your feet."},
 	"hit":             {"You strike {o}. It hurts you more.", "A dull thud: {o} take{s} no notice.", "You hit {o}, and nothing gives."},
+	"hit water":       {"There is a splash, and {o} close{s} over it.", "Drops fly. {O} settle{s} again."},
+	"reach":           {"You {w} {o}. {found}"},
 	"hit with":        {"You strike {o} with {t}. A dull sound, and no more.", "{T} strike{ts} {o} and spring{ts} back.", "You hit {o} with {t}, and nothing gives."},
 	"wake":            {"{O} stir{s}, and settle{s} again.", "You nudge {o}. One eye opens, and shuts."},
 	"wake person":     {"{O} look{s} at you, wide awake.", "You shake {o} by the shoulder, and get a look for it."},
@@ -115,7 +117,7 @@ var handlingTexts = map[string][]string{
 	"listen":          {"You listen to {o}. {sense}"},
 }
 
-// senseWords are words of sentences about what a sense perceives.
+// senseWords are words of sentences about the perceptions of a sense.
 var senseWords = map[string][]string{
 	"smell":  strings.Fields("smell smells smelling scent reek reeks stink stinks odour fragrance perfume pine tar smoke rot incense lavender"),
 	"taste":  strings.Fields("taste tastes tasting salt salty sweet bitter sour flavour tongue eat drink beer bread"),
@@ -164,6 +166,10 @@ func (m narrator) tellHandling(ctx context.Context, d world.Action) (string, err
 		text = strings.ReplaceAll(text, mark, value)
 	}
 	text = strings.TrimSpace(fillIn(text, *t))
+	more, err := m.tellForetold(ctx, d)
+	if text = strings.TrimSpace(text + " " + more); err != nil {
+		return "", err
+	}
 	if t.Act == "wait" && d.CutMs > 0 {
 		text += " Time would pass no faster: the world has yet to catch up with you."
 	}
@@ -224,22 +230,30 @@ func (m narrator) textsAbout(ctx context.Context, d world.Action) (list []string
 // firstSentence returns the first sentence of the text about the thing of an act.
 func (m narrator) firstSentence(ctx context.Context, d world.Action) (string, error) {
 	list, err := m.textsAbout(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	known, err := m.sentencesNaming(ctx, d)
 	for _, text := range list {
 		for sentence := range meaning.Sentences(markup.OneLine(text)) {
+			if slices.Contains(known, sentence) {
+				return "", err // the place has told it
+			}
 			return sentence, err
 		}
 	}
 	return "", err
 }
 
-// tellFound tells what a look under, behind or into a thing finds.
+// tellFound tells of the things that a look under, behind or into a thing finds.
 func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error) {
 	if len(d.Objects) > 0 {
 		t, ok, err := m.CardByID(ctx, d.Objects[0].ID)
 		if err != nil || !ok {
 			return "", err
 		}
-		inside, err := m.tellContents(ctx, t, d.Handling.Words)
+		how := lastWord(d.Handling.Words)
+		inside, err := m.tellContents(ctx, t, how)
 		if err != nil {
 			return "", err
 		}
@@ -248,7 +262,7 @@ func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error)
 			return "", err
 		}
 		for _, sentence := range traces {
-			if aspectOf(sentence) == "filling" && d.Handling.Words == "in" {
+			if aspectOf(sentence) == "filling" && how == "in" {
 				inside = strings.TrimSpace(sentence + " " + inside)
 			}
 		}
@@ -256,7 +270,11 @@ func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error)
 			return inside, nil
 		}
 	}
-	texts := []string{"There is nothing.", "Nothing but dust.", "Nothing that anybody would want."}
+	texts := []string{"There is nothing.", "Nothing but dust.", "Nothing that anybody would want.", "You find nothing there.",
+		"Empty.", "If there was ever anything, it is gone."}
+	if len(nounsOf(d.Handling.Thing)) > 0 && (subject{nouns: nounsOf(d.Handling.Thing)}).isKind(append([]string{"well", "puddle"}, liquid...)...) {
+		texts = []string{"Only water.", "Your own face looks back at you.", "It is too dark down there to see the bottom."}
+	}
 	return texts[d.Line%len(texts)], nil
 }
 
@@ -281,7 +299,25 @@ func (m narrator) sentencesNaming(ctx context.Context, d world.Action) (list []s
 	return list, err
 }
 
-// tellSense returns what the texts about a thing tell of a sense.
+// tellForetold returns the sentence of the place that names the thing and tells of the act upon it: tilting it to the lamp
+// you may read a line.
+func (m narrator) tellForetold(ctx context.Context, d world.Action) (string, error) {
+	verb, _, _ := strings.Cut(d.Detail, " ")
+	if d.Handling.Thing == "" || d.Effect == "failed" || len(senseWords[d.Handling.Act]) > 0 {
+		return "", nil
+	}
+	list, err := m.sentencesNaming(ctx, d)
+	for _, sentence := range list {
+		if slices.ContainsFunc(command.BareWords(sentence), func(w string) bool {
+			return strings.HasSuffix(w, "ing") && meaning.Lemma(w, meaning.Verb) == verb
+		}) {
+			return sentence, err
+		}
+	}
+	return "", err
+}
+
+// tellSense returns the sentence about a thing that tells of a sense.
 func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error) {
 	list, err := m.textsAbout(ctx, d)
 	if err != nil {

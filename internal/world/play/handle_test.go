@@ -20,7 +20,7 @@ func newShed(t *testing.T) (worldtest.Player, *dicey, *worldtest.Scene) {
 	return s.Joins("Mira"), d, s
 }
 
-// Each act has an outcome about the thing that it names, and a later look tells what it has changed.
+// Each act has an outcome about the thing that it names, and a later look tells the change.
 func TestActsOnThingsLeaveTraces(t *testing.T) {
 	p, _, _ := newShed(t)
 	for _, row := range []struct{ act, told, look, trace string }{

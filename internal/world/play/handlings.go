@@ -32,7 +32,7 @@ var (
 	edible = []string{"food", "foodstuff", "fruit", "vegetable", "nutriment", "fish", "seafood", "herb", "mushroom", "eel", "plant",
 		"crab", "oyster", "meat", "pie"}
 	vessels = []string{"container", "vessel", "tableware", "boat", "shoe", "hat", "basin", "tank"}
-	edged   = []string{"edge tool", "cutting implement", "knife", "sword", "scissors", "saw", "cutter", "blade", "axe", "glass", "razor", "hook"}
+	edged   = []string{"edge tool", "cutting implement", "knife", "sword", "scissors", "saw", "cutter", "blade", "axe", "glass", "razor"}
 	soft    = []string{"fabric", "paper", "clothing", "net", "book", "publication", "letter", "leaf", "cord", "bag", "sheet", "sail",
 		"bunting", "document", "flag", "bill", "note", "ticket", "canvas", "curtain", "writing", "page", "map"}
 	ringing = []string{"bell", "gong", "chime", "percussion instrument", "signaling device", "glass", "clock", "tankard", "coin"}
@@ -97,7 +97,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	}
 	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay, plan: planPerch})
 	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb", plan: planPerch})
-	add("wake, wake up, rouse, awaken", handling{name: "wake", over: append([]command.Verb{command.Talk}, asAny...), plan: planWake})
+	add("wake, wake up, rouse, awaken, poke, prod", handling{name: "wake", over: append([]command.Verb{command.Talk, command.Attack}, asAny...), plan: planWake})
 	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw, command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
 	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true, plan: planHit})
@@ -149,7 +149,7 @@ type change struct {
 }
 
 func (c change) plan(h *handled) error {
-	t, err := h.find(h.object)
+	t, err := h.findThing(h.object)
 	if err != nil {
 		return err
 	}
@@ -176,6 +176,11 @@ func (c change) refuses(h *handled, t subject) error {
 	}
 	if len(c.kinds) > 0 && !t.isKind(c.kinds...) || len(c.not) > 0 && len(t.nouns) > 0 && t.isKind(c.not...) {
 		return cannot("unfit", "%s", fillIn(c.unfit, world.Handling{Thing: t.name}))
+	}
+	if c.state == "alight" && len(t.nouns) > 0 && t.isKind("fire", "flame", "bonfire") {
+		if about, err := h.stateAbout(t, "fire"); err != nil || about == "" {
+			return orCannot(err, "already", "%s %s burning already.", capitalize(t.name), world.IsAre(t.name))
+		}
 	}
 	if already, err := h.hasState(t, c.state); c.state == "" || err != nil || !already {
 		return err

@@ -170,7 +170,7 @@ func (s *turn) transferItem(c world.Held, n int64, to canon.CardID) error {
 		return cannot("too_few", "There are only %d of %s.", c.Quantity, c.Name)
 	}
 	s.narrowLabel(c.Card)
-	if to != s.player.ID && c.Link.From == s.player.ID { // nobody wears what somebody else holds
+	if to != s.player.ID && c.Link.From == s.player.ID { // a thing that changes hands is taken off
 		if err := s.keepTrace(c.Card, "wearer", ""); err != nil {
 			return err
 		}

@@ -64,7 +64,9 @@ func (m narrator) tellReconciliation(ctx context.Context, e canon.StoredEvent) (
 			world.TimeOfDay(earlier.Anchor) == world.TimeOfDay(r.Anchor) && r.From-earlier.From < world.Day/4 {
 			return "", err
 		}
-		break
+		if earlier.Policy == world.PolicyCompress {
+			break
+		}
 	}
 	return "You are ahead of the hour here. The rest of the " + world.TimeOfDay(r.Anchor) +
 		" passes before it has caught up with you.", err

@@ -225,6 +225,8 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 		Scope: string(world.LocationScope(s.place.ID)), Version: 1, Actor: canon.EventActor{Kind: "system"}})
 }
 
+func lastWord(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
+
 // linesFrom returns the fields of somebody who stood in a text: lines that tell no more than the text does.
 func linesFrom(r referent) string {
 	who := "me"

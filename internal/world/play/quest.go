@@ -17,13 +17,18 @@ import (
 var (
 	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests",
 		"show quests", "show my quests", "check quests", "open journal", "tasks", "my tasks"}
-	acceptWords = []string{"take it on", "take the quest on", "take the job on", "accept", "take on", "agree to", "undertake", "take up", "start the quest", "start quest",
-		"begin the quest", "begin quest", "take the quest", "take the job", "take the task", "take the errand", "do the quest",
+	acceptWords = []string{"take it on", "take the quest on", "take the job on", "accept", "take on", "agree to",
+		"undertake", "take up", "start the quest", "start quest",
+		"begin the quest", "begin quest", "take the quest", "take the job", "take the task", "take the errand",
+		"do the quest",
 		"do the job", "do the task", "do the errand", "sign up for", "volunteer for"}
 	// promiseWords accept the only quest that is offered.
-	promiseWords = []string{"i'll do it", "i will do it", "i'll do that", "i can do that", "i can do it", "i'll help", "i will help", "i'll take it on",
-		"i accept", "i agree", "i'll go", "count me in", "i'm in", "yes i'll do it", "ok i'll do it", "yes, i'll do it", "ok, i'll do it", "i'll take it",
-		"i'll take the job", "i'll take the quest", "i volunteer", "volunteer", "yes, i accept", "yes i accept", "deal", "it's a deal"}
+	promiseWords = []string{"i'll do it", "i will do it", "i'll do that", "i can do that", "i can do it",
+		"i'll help", "i will help", "i'll take it on",
+		"i accept", "i agree", "i'll go", "count me in", "i'm in", "yes i'll do it", "ok i'll do it",
+		"yes, i'll do it", "ok, i'll do it", "i'll take it",
+		"i'll take the job", "i'll take the quest", "i volunteer", "volunteer", "yes, i accept", "yes i accept",
+		"deal", "it's a deal"}
 	abandonWords = []string{"abandon", "give up on", "give up", "drop quest"}
 	// anyQuest are the names of the only quest that can be meant.
 	anyQuest = []string{"", "it", "quest", "task", "errand", "offer", "job", "mission"}
@@ -76,7 +81,8 @@ func splitQuestWords(words string) (command.Verb, string) {
 	if slices.Contains(promiseWords, words) {
 		return command.Accept, ""
 	}
-	for _, lead := range []string{"i'll ", "i will ", "i want to ", "i'd like to ", "i would like to ", "i ", "let me ", "yes, ", "ok, ", "can i ", "may i ", "please "} {
+	for _, lead := range []string{"i'll ", "i will ", "i want to ", "i'd like to ", "i would like to ", "i ",
+		"let me ", "yes, ", "ok, ", "can i ", "may i ", "please "} {
 		words = strings.TrimPrefix(words, lead)
 	}
 	words = strings.TrimSuffix(words, " please")

@@ -94,7 +94,10 @@ func (s *turn) findPartner() (t world.Card, ok bool, err error) {
 			return here[i], true, nil
 		}
 	}
-	answering := slicesx.Filter(here, func(t world.Card) bool { return !t.IsType(world.TypePlayer) && !t.IsType("Creature") })
+	answering := slicesx.Filter(here, func(t world.Card) bool {
+		return !t.IsType(world.TypePlayer) &&
+			!t.IsType("Creature")
+	})
 	if len(answering) == 1 {
 		return answering[0], true, nil
 	}
@@ -137,11 +140,13 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 	return who, "", false, nil
 }
 
-// isEndedBefore reports whether words have a comma, a colon or a word of a clause before the last one: they are more than
+// isEndedBefore reports whether words have a comma, a colon or a word of a clause before the last one: they are
+// more than
 // a name.
 func isEndedBefore(words []string) bool {
 	for n, w := range words {
-		if n+1 < len(words) && strings.ContainsAny(w, ",:;") || n+1 == len(words) && slices.Contains(nounLeads, strings.ToLower(w)) || n > 0 && slices.Contains(speechLinks, strings.ToLower(w)) {
+		if n+1 < len(words) && strings.ContainsAny(w, ",:;") || n+1 == len(words) && slices.Contains(nounLeads,
+			strings.ToLower(w)) || n > 0 && slices.Contains(speechLinks, strings.ToLower(w)) {
 			return true
 		}
 	}
@@ -152,4 +157,5 @@ func isEndedBefore(words []string) bool {
 var nounLeads = strings.Fields("a an the some my your his her their our this these those any")
 
 // speechLinks are words between a name and the words that are said.
-var speechLinks = strings.Fields("about if whether that for to why what where when how who whom which whose i you he she they we it is are can could")
+var speechLinks = strings.Fields("about if whether that for to why what where when how who whom which whose i you " +
+	"he she they we it is are can could")

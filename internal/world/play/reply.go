@@ -20,38 +20,46 @@ type courtesy struct {
 
 // courtesies are in order: the first that fits counts.
 var courtesies = []courtesy{
-	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), []string{"You are welcome.", "Don't mention it.", "No need for thanks.",
+	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), []string{"You are welcome.",
+		"Don't mention it.", "No need for thanks.",
 		"Any time.", "It was nothing.", "Glad to."}},
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), []string{"Go well.", "Until the next time.", "Mind how you go.",
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), []string{"Go well.",
+		"Until the next time.", "Mind how you go.",
 		"Farewell, then.", "Safe ways.", "Good day."}},
-	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), []string{"No harm done.", "It is forgotten.", "Say no more of it.", "Well. All right.",
+	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), []string{"No harm done.", "It is forgotten.",
+		"Say no more of it.", "Well. All right.",
 		"These things happen."}},
-	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|how do you do|nice to meet you)\b`), []string{"Good day to you.",
+	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|` +
+		`how do you do|nice to meet you)\b`), []string{"Good day to you.",
 		"And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}},
 }
 
 // Patterns of what somebody is asked about itself.
 var (
-	asksName = regexp.MustCompile(`(?i)^(?:and )?(?:who (?:are|r) (?:you|u)|what(?:'s| is) your (?:name|job|trade|work)|what are you called|what do you do(?: here)?|who (?:he|she) is|` +
-		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|what are you doing(?: here)?|what (?:he|she) is doing(?: here)?|about you)\b`)
-	asksWork = regexp.MustCompile(`(?i)\b(?:work|jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs help|can help|my help)\b`)
+	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)|what(?:'s| is) your (?:name|job|trade|` +
+		`work)|what are you called|what do you do(?: here)?|who (?:he|she) is|` +
+		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|what are you doing(?: ` +
+		`here)?|about you)\b`)
+	asksWork = regexp.MustCompile(`(?i)\b(?:work|jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
+		`help|can help|my help)\b`)
 )
 
 // noWork are the lines of those who are asked for work and have none.
-var noWork = []string{"I have no work for you.", "Nothing that needs doing, thank you.", "Not here. Ask about.", "If I hear of any, you will.",
+var noWork = []string{"I have no work for you.", "Nothing that needs doing, thank you.", "Not here. Ask about.",
+	"If I hear of any, you will.",
 	"I manage by myself, so far."}
 
 // replyTo returns the line with which somebody answers courtesies, questions about itself and about work, and plain
 // questions that the player could answer by looking. "" is no line.
 func (s *turn) replyTo(b bond, said string) (string, error) {
 	said = strings.TrimSpace(said)
+	if asksName.MatchString(said) {
+		return introduce(b.other), nil
+	}
 	for _, c := range courtesies {
 		if c.said.MatchString(said) {
 			return c.lines[(s.action.Line+b.Met)%len(c.lines)], nil
 		}
-	}
-	if asksName.MatchString(said) {
-		return introduce(b.other), nil
 	}
 	if asksWork.MatchString(said) {
 		line, err := s.offerWork(b.other)
@@ -66,7 +74,8 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 	}
 	a := answerer{turn: s, q: q, m: narrator{s.AsOf}}
 	switch q.Kind {
-	case command.AskedTime, command.AskedDay, command.AskedWeather, command.AskedWhere, command.AskedWay, command.AskedLocate:
+	case command.AskedTime, command.AskedDay, command.AskedWeather, command.AskedWhere, command.AskedWay,
+		command.AskedLocate:
 		line, err := a.answer()
 		return line, err
 	case command.AskedWho:
@@ -102,7 +111,8 @@ func (s *turn) offerWork(t world.Card) (string, error) {
 		return "", err
 	}
 	i := slices.IndexFunc(offers, func(o world.Offered) bool {
-		return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) || markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
+		return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) ||
+			markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
 	})
 	if i < 0 {
 		return "", nil

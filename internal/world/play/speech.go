@@ -13,21 +13,41 @@ import (
 	"loregate/internal/world/command"
 )
 
-// everyonePattern is how all who are here are named, at the begin or the end of words.
-var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|them all|all of (?:them|you)|all|the (?:others|crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
+// everyonePattern matches the names of all who are here, at the begin of words.
+var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|them all|all of (?:them|you)|all|the (?:others|` +
+	`crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
 
-// wishPattern is how somebody asks for a thing to have.
-var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|i'll have|i will have|i'll take|i will take|i want|i need|could i have|can i have|may i have|could i get|can i get|may i get|` +
-	`can i buy|could i buy|may i buy|i'd like to have|i'd like to buy|i would like to have|i would like to buy|i want to buy|i'd like to order|i order|order|give me|sell me|bring me|get me|hand me)` +
-	`(?: to buy)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?: please| from .+)?[.!?]*$`)
+// wishPattern matches the wish to have a thing.
+var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|i'll have|i will have|i'll take|i ` +
+	`will take|i want|i need|could i have|can i have|may i have|could i get|can i get|may i get|` +
+	`can i buy|could i buy|may i buy|i'd like to have|i'd like to buy|i would like to have|i would like to buy|i ` +
+	`want to buy|i'd like to order|i order|order|give me|sell me|bring me|get me|hand me)` +
+	`(?: to buy)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a ` +
+	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?: please| from .+)?[.!?]*$`)
 
 // courtesyPattern are words that need a partner to be said to.
-var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|cheers|hello|hi|hey|hello there|good (?:morning|day|evening|night|afternoon)|goodbye|good bye|bye|farewell|see you(?: later)?|` +
-	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank you|of course|certainly|nice to meet you|well met|never mind|nevermind|help|help me|help me please|please help|please help me|huh|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|then|all))?)[.!?]*$`)
+var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|` +
+	`cheers|hello|hi|hey|hello there|good (?:morning|day|evening|night|afternoon)|goodbye|good bye|bye|farewell|see ` +
+	`you(?: later)?|` +
+	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank ` +
+	`you|of course|certainly|nice to meet you|well met|never mind|nevermind|help|help me|help me please|please ` +
+	`help|please help me|huh|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|` +
+	`then|all))?)[.!?]*$`)
 
-// speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a wish to have
+// pardonPattern matches apologies with their reason.
+var pardonPattern = regexp.MustCompile(`(?i)^(?:i am|i'm|so|very) (?:very |so |really )?sorry\b|^(?:i ` +
+	`)?apologi[sz]e for\b`)
+
+// courtesyLead matches courtesies in front of a name.
+var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
+	`thanks|` +
+	`good (?:morning|day|evening|night|afternoon)|hello|hi|hey|sorry|i am sorry) `)
+
+// speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
+// wish to have
 // something of a seller, or a courtesy. ok is false if the grammar is to read the command.
-func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent, ok bool,
+func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.CardID,
+	text string) (i command.Intent, ok bool,
 	err error) {
 	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
 	speech, speaks := command.ReadSpeech(text)
@@ -35,8 +55,9 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 	whole := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“")
 	toYou := command.AddressesYou(text)
 	vocative := strings.Contains(text, ",")
-	courteous := courtesyPattern.MatchString(text)
-	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative {
+	courteous := courtesyPattern.MatchString(text) || pardonPattern.MatchString(text)
+	greets := courtesyLead.FindString(text)
+	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && greets == "" {
 		return i, false, nil
 	}
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
@@ -50,6 +71,13 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 		}
 		if speaks {
 			if i, ok, err = s.readSpeech(speech, people); ok || err != nil {
+				return err
+			}
+		}
+		if greets != "" {
+			who, left, named, err := s.cutPerson(text[len(greets):], people)
+			if named && left == "" || err != nil {
+				i, ok = talkTo(who, greets), named
 				return err
 			}
 		}
@@ -92,7 +120,8 @@ func talkTo(who world.Card, said string) command.Intent {
 func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command.Intent, ok bool, err error) {
 	rest := speech.Rest
 	if all := everyonePattern.FindString(rest); all != "" && !speech.Said {
-		i = talkTo(world.Card{}, strings.TrimSpace(speech.Lead+" "+command.Unquote(strings.TrimPrefix(rest[len(all):], "that "))))
+		i = talkTo(world.Card{},
+			strings.TrimSpace(speech.Lead+" "+command.Unquote(strings.TrimPrefix(rest[len(all):], "that "))))
 		i.DirectObject = ""
 		return i, true, nil
 	}
@@ -104,7 +133,8 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 		if _, isQuestion := command.ReadQuestion("tell " + rest); err != nil || !met || isQuestion {
 			return i, false, err
 		}
-		return talkTo(partner, strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(more, " .!?"), " please"))), true, nil
+		return talkTo(partner, strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(more, " .!?"), " please"))),
+			true, nil
 	}
 	who, said, ok, err := s.cutPerson(rest, people)
 	if err != nil {
@@ -112,7 +142,8 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 	}
 	if !ok {
 		partner, met, err := s.findPartner()
-		if linked := slices.Contains(indirectWords, strings.ToLower(strings.Fields(rest)[0])); err != nil || !met || !linked || !speech.Asks {
+		if linked := slices.Contains(indirectWords, strings.ToLower(strings.Fields(rest)[0])); err != nil ||
+			!met || !linked || !speech.Asks {
 			return i, false, err
 		}
 		return talkTo(partner, rest), true, nil
@@ -127,7 +158,8 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 
 // isManner reports whether words tell only how or how often one speaks.
 func isManner(words string) bool {
-	return slices.Contains([]string{"again", "once more", "please", "politely", "quietly", "now", "some more", "more", "first", "softly", "loudly",
+	return slices.Contains([]string{"again", "once more", "please", "politely", "quietly", "now", "some more",
+		"more", "first", "softly", "loudly",
 		"kindly", "slowly"}, strings.ToLower(words))
 }
 
@@ -160,7 +192,8 @@ func (s *turn) readSaying(rest string, people []world.Card) (i command.Intent, o
 	if who, left, named, err := s.cutPerson(rest, people); named && left == "" || err != nil {
 		return talkTo(who, ""), named, err
 	}
-	if first := strings.ToLower(strings.Fields(rest)[0]); slices.Contains([]string{"at", "the", "to", "for", "out", "with"}, first) {
+	if first := strings.ToLower(strings.Fields(rest)[0]); slices.Contains([]string{"at", "the", "to", "for", "out",
+		"with"}, first) {
 		return i, false, nil
 	}
 	i = talkTo(world.Card{}, command.Unquote(rest))
@@ -204,7 +237,8 @@ func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err erro
 			return command.Intent{Verb: command.Buy, DirectObject: thing, Confidence: 1}, true, nil
 		}
 	}
-	if lower := strings.ToLower(text); strings.HasPrefix(strings.ToLower(thing), "to ") || strings.HasPrefix(lower, "i want ") ||
+	if lower := strings.ToLower(text); strings.HasPrefix(strings.ToLower(thing), "to ") || strings.HasPrefix(lower,
+		"i want ") ||
 		strings.HasPrefix(lower, "i need ") {
 		return i, false, nil // I want to go north, I need rest
 	}

@@ -30,6 +30,8 @@ func TestSpeechReachesItsListener(t *testing.T) {
 		{"tell me about the sea", "Oda Tarn", "about the sea"},
 		{"\"Good day. What news?\"", "Oda Tarn", "Good day. What news?"},
 		{"ask the woman if it rains", "Oda Tarn", "if it rains"},
+		{"see you later Oda", "Oda Tarn", "see you later"},
+		{"I am sorry if I was rude.", "Oda Tarn", "I am sorry if I was rude."},
 		{"say goodbye to everybody", "", "goodbye"},
 		{"tell everyone that I am back", "", "I am back"},
 	} {
@@ -49,7 +51,8 @@ func TestPronounsNameTheLast(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ben, err := plan.Create(canon.NewCard{Name: "Ben Dow", Type: "Character", Content: "<p>He mends nets, and his hands show it.</p>"})
+		ben, err := plan.Create(canon.NewCard{Name: "Ben Dow", Type: "Character",
+			Content: "<p>He mends nets, and his hands show it.</p>"})
 		if err != nil {
 			return err
 		}
@@ -64,7 +67,8 @@ func TestPronounsNameTheLast(t *testing.T) {
 	p.Does("go north")
 	p.Does("look at Oda")
 	p.Does("look at Ben")
-	for _, row := range [][2]string{{"thank her", "Oda Tarn"}, {"thank him", "Ben Dow"}, {"give her a coin", "Oda Tarn"},
+	for _, row := range [][2]string{{"thank her", "Oda Tarn"}, {"thank him", "Ben Dow"}, {"give her a coin",
+		"Oda Tarn"},
 		{"ask him about the well", "Ben Dow"}, {"greet her", "Oda Tarn"}, {"hug him", "Ben Dow"}} {
 		if row[0] == "give her a coin" {
 			p.Does("take a coin")
@@ -86,7 +90,8 @@ func TestRepliesFitTheWords(t *testing.T) {
 	s, _ := newDicey(t)
 	p := s.Joins("Mira")
 	p.Does("go north")
-	for text, want := range map[string]string{"who are you?": "I am Oda Tarn.", "ask Oda what time it is": "It is night.",
+	for text, want := range map[string]string{"who are you?": "I am Oda Tarn.",
+		"ask Oda what time it is":        "It is night.",
 		"ask Oda the way to the tower":   "",
 		"ask Oda how to get to the quay": "To reach Quay, go south.", "ask Oda about the anvil": "Anvil? Heavy."} {
 		if told, _ := p.Does(text).At("narration").(string); !strings.Contains(told, want) {

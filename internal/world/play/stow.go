@@ -53,7 +53,7 @@ func (s *turn) findStowedIn(name string) (held world.Held, holder world.Card, ok
 var placeWords = []struct{ how, words string }{{"in", "{It} hold{es}"}, {"on", "On {it} lie{s}"}, {"under", "Under {it} lie{s}"},
 	{"behind", "Behind {it} lie{s}"}, {"beside", "Beside {it} lie{s}"}, {"before", "Before {it} lie{s}"}, {"tied", "Tied to {it} {is}"}}
 
-// tellContents tells what a thing holds, and how: all of it, or what lies there in one way.
+// tellContents tells of the things that one holds, and how: of all, or of those that lie there in one way.
 func (m narrator) tellContents(ctx context.Context, t world.Card, only string) (string, error) {
 	inside, err := m.HeldItems(ctx, t.ID)
 	if err != nil || len(inside) == 0 || world.IsAlive(t) {

@@ -38,6 +38,9 @@ func (h *Host) tradeIntent(
 	if i, ok = command.ReadTrade(text); !ok {
 		return i, false, nil
 	}
+	if q, asks := command.ReadQuestion(text); asks && i.DirectObject != "" && q.Kind != command.AskedCost {
+		return i, false, nil // what do they sell here
+	}
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		s, stands, err := h.standingTurn(ctx, snap, player)
 		if ok = stands; err != nil || !stands {
