@@ -23,7 +23,8 @@ func Definite(t Card) string {
 	switch {
 	case more && (first == "The" || first == "the" || first == "A" || first == "An"):
 		return "the " + rest
-	case IsAlive(t) && !t.IsType("Creature") && first != strings.ToLower(first), strings.HasSuffix(first, "'s"), strings.HasSuffix(first, "’s"),
+	case IsAlive(t) && !t.IsType("Creature") && first != strings.ToLower(first), strings.HasSuffix(first, "'s"),
+		strings.HasSuffix(first, "’s"),
 		t.IsType(TypeLocation) || t.IsType(TypePlayer):
 		return title
 	}
@@ -60,7 +61,8 @@ func Indefinite(t Card) string {
 
 // isPlural reports whether a name in lower case ends like a plural: nets, fish boxes, but not glass.
 func isPlural(name string) bool {
-	return strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") && !strings.HasSuffix(name, "us") && !strings.HasSuffix(name, "is")
+	return strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") && !strings.HasSuffix(name, "us") &&
+		!strings.HasSuffix(name, "is")
 }
 
 // IsAre returns the verb "to be" for a thing by its name: "is" for the net, "are" for the nets.

@@ -92,7 +92,8 @@ func readPreposition(words []word) (by string, used int) {
 		words []string
 		by    string
 	}{{[]string{"on", "top", "of"}, "on"}, {[]string{"in", "front", "of"}, "before"},
-		{[]string{"out", "of"}, "out of"}, {[]string{"off", "of"}, "off"}, {[]string{"out", "from"}, "from"}, {[]string{"up", "to"}, "up to"},
+		{[]string{"out", "of"}, "out of"}, {[]string{"off", "of"}, "off"}, {[]string{"out", "from"}, "from"},
+		{[]string{"up", "to"}, "up to"},
 		{[]string{"inside", "of"}, "inside"}, {[]string{"next", "to"}, "beside"}, {[]string{"down", "from"}, "from"}} {
 		if words[0].fold == long.words[0] && hasPhrase(words, long.words) {
 			return long.by, len(long.words)

@@ -148,7 +148,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
 		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) ||
-			rest != "" && (knowsApproach(verb) || slices.Contains(easyActs, verb) || isHandling(i)))
+			rest != "" && (knowsApproach(verb) || isHandling(i) || slices.Contains(easyActs, verb)))
 	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
 
@@ -157,7 +157,8 @@ var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, comm
 
 // isBodyPart reports whether a name is a part of the body: one does not carry it.
 func isBodyPart(name string) bool {
-	return meaning.IsMainly(command.HeadOf(name), meaning.Noun, "body part")
+	head := command.HeadOf(name) // WordNet has hands and feet among the extremities
+	return head == "hand" || head == "foot" || meaning.IsMainly(head, meaning.Noun, "body part")
 }
 
 // patience is the time for which a command waits for its other reader, and by default for its narrator.

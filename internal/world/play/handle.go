@@ -98,7 +98,7 @@ func newHandled(s *turn) (*handled, bool) {
 // toolOf returns the thing that the words after "with" name, or "" for parts of the body and ways to act.
 func toolOf(name string) string {
 	words := command.BareWords(name)
-	if len(words) == 0 || slices.Contains(noTools, words[len(words)-1]) {
+	if len(words) == 0 || slices.Contains(noTools, words[len(words)-1]) || isBodyPart(name) {
 		return ""
 	}
 	return name
@@ -141,8 +141,8 @@ func (h handling) replaces(read command.Verb) bool {
 	return read == command.Attempt || slices.Contains(h.over, read)
 }
 
-// findThing returns the thing around the player that a name means. It is an *impossible error if nothing there has the name,
-// and a needsCard if the act needs a card of a noun.
+// findThing returns the thing around the player that a name means. It is an *impossible error if nothing there has
+// the name, and a needsCard if the act needs a card of a noun.
 func (h *handled) findThing(name string) (t subject, err error) {
 	if len(command.BareWords(name)) == 0 {
 		return t, cannot("no_target", "Which thing do you mean?")
@@ -259,11 +259,14 @@ func (h *handled) done(effect string, things ...subject) error {
 	return h.finishTurn(world.PlayerAct)
 }
 
-// phraseOf returns a clause in its words, without articles: "tie rope to bollard" becomes "tie the rope to the bollard".
+// phraseOf returns a clause in its words, without articles: "tie rope to bollard" becomes "tie the rope to the
+// bollard".
 func phraseOf(m command.Manner) string {
 	article := func(name string) string {
-		if first, _, _ := strings.Cut(name, " "); name == "" || first != strings.ToLower(first) || strings.HasSuffix(first, "'s") ||
-			strings.HasSuffix(first, "self") || slices.Contains([]string{"all", "it", "him", "her", "them", "me", "you"}, first) ||
+		if first, _, _ := strings.Cut(name, " "); name == "" || first != strings.ToLower(first) ||
+			strings.HasSuffix(first, "'s") ||
+			strings.HasSuffix(first, "self") || slices.Contains([]string{"all", "it", "him", "her", "them", "me", "you"},
+			first) ||
 			!isLetter(first) {
 			return name
 		}
@@ -290,8 +293,8 @@ func shortName(name string) string {
 	return all[len(all)-1].Name
 }
 
-// nounsOf returns the nouns that tell the kind of a thing: the last word of the typed name, and of its names, each in front
-// of "of".
+// nounsOf returns the nouns that tell the kind of a thing: the last word of the typed name, and of its names, each
+// in front of "of".
 func nounsOf(typed string, cards ...world.Card) (list []string) {
 	names := []string{typed}
 	for _, c := range cards {

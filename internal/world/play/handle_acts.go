@@ -142,7 +142,8 @@ func planMend(h *handled) error {
 		return err
 	}
 	if t.hasCard() && (state == "" || strings.HasSuffix(state, "mended.")) {
-		return cannot("unfit", "%s %s no mending.", capitalize(t.name), map[bool]string{true: "need", false: "needs"}[world.IsAre(t.name) == "are"])
+		return cannot("unfit", "%s %s no mending.", capitalize(t.name), map[bool]string{true: "need",
+			false: "needs"}[world.IsAre(t.name) == "are"])
 	}
 	if ok, err := h.settleHandling("survival", "easy"); err != nil || !ok {
 		return h.failed(err, t)
@@ -264,7 +265,8 @@ func planHold(h *handled) error {
 		return errOther
 	}
 	if h.other != "" {
-		h.action.Handling = &world.Handling{Words: strings.TrimPrefix(h.by, "up ") + " the " + strings.TrimPrefix(h.other, "the ")}
+		h.action.Handling = &world.Handling{Words: strings.TrimPrefix(h.by, "up ") + " the " + strings.TrimPrefix(h.other,
+			"the ")}
 	}
 	return h.done("", asSubject(c, h.object))
 }
@@ -305,9 +307,12 @@ func (h *handled) reachInto(how string) error {
 }
 
 // putWords are the prepositions of places, as a holds link keeps them.
-var putWords = map[string]string{"in": "in", "into": "in", "inside": "in", "within": "in", "on": "on", "onto": "on", "upon": "on", "atop": "on",
-	"over": "on", "under": "under", "beneath": "under", "underneath": "under", "below": "under", "behind": "behind", "beside": "beside",
-	"by": "beside", "near": "beside", "against": "beside", "before": "before", "around": "on", "between": "in", "among": "in", "to": "on"}
+var putWords = map[string]string{"in": "in", "into": "in", "inside": "in", "within": "in", "on": "on", "onto": "on",
+	"upon": "on", "atop": "on",
+	"over": "on", "under": "under", "beneath": "under", "underneath": "under", "below": "under", "behind": "behind",
+	"beside": "beside",
+	"by":     "beside", "near": "beside", "against": "beside", "before": "before", "around": "on", "between": "in",
+	"among": "in", "to": "on"}
 
 func isSelf(name string) bool {
 	return slices.Contains([]string{"me", "myself", "yourself", "you", "self"}, strings.ToLower(name))
@@ -394,7 +399,8 @@ func (s *turn) isInside(t world.Card, holder canon.CardID) (bool, error) {
 // planTie ties a thing that is within reach to another one. Without one it is only tied up.
 func planTie(h *handled) error {
 	if h.other != "" && (h.by == "to" || h.by == "around" || h.by == "round" || h.by == "onto" || h.by == "on") {
-		if words := strings.Fields(h.other); isSelf(h.other) || slices.Contains([]string{"waist", "neck", "head", "wrist", "arm"}, words[len(words)-1]) {
+		if words := strings.Fields(h.other); isSelf(h.other) || slices.Contains([]string{"waist", "neck", "head", "wrist",
+			"arm"}, words[len(words)-1]) {
 			return planWear(h)
 		}
 		h.name = "put"
@@ -540,7 +546,8 @@ func planPour(h *handled) error {
 	if err != nil {
 		return err
 	}
-	if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to pour."}).refuses(h, t); err != nil {
+	if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to pour."}).refuses(h,
+		t); err != nil {
 		return err
 	}
 	if len(t.nouns) > 0 && !t.hasCard() && t.isKind(liquid...) {

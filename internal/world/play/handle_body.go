@@ -87,7 +87,8 @@ func planDrink(h *handled) error {
 		if err != nil {
 			return err
 		}
-		if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to drink."}).refuses(h, t); err != nil {
+		if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to drink."}).refuses(h,
+			t); err != nil {
 			return err
 		}
 		state, err := h.stateAbout(t, "filling")
@@ -99,7 +100,8 @@ func planDrink(h *handled) error {
 		}
 		return h.done("of", t)
 	}
-	return h.consume(name, change{kinds: append(slices.Clone(liquid), append([]string{"food", "container"}, vessels...)...), unfit: "{O} {is} nothing to drink."})
+	return h.consume(name, change{kinds: append(slices.Clone(liquid), append([]string{"food", "container"},
+		vessels...)...), unfit: "{O} {is} nothing to drink."})
 }
 
 func cmpName(first, second string) string {
@@ -278,13 +280,16 @@ func planWait(h *handled) error {
 }
 
 // untilWords are times of the day, in hours.
-var untilWords = map[string]int64{"dawn": 5, "sunrise": 5, "daybreak": 5, "morning": 8, "noon": 12, "midday": 12, "afternoon": 13,
-	"dusk": 17, "sunset": 17, "evening": 18, "nightfall": 20, "night": 20, "dark": 20, "midnight": 0, "light": 6, "tomorrow": 8, "day": 8}
+var untilWords = map[string]int64{"dawn": 5, "sunrise": 5, "daybreak": 5, "morning": 8, "noon": 12, "midday": 12,
+	"afternoon": 13,
+	"dusk":      17, "sunset": 17, "evening": 18, "nightfall": 20, "night": 20, "dark": 20, "midnight": 0, "light": 6,
+	"tomorrow": 8, "day": 8}
 
 // periodOf returns the span of time that words tell: two hours, a while.
 func periodOf(words []string) int64 {
 	unit := strings.TrimSuffix(words[len(words)-1], "s")
-	span, ok := map[string]int64{"minute": world.Minute, "moment": world.Minute, "hour": world.Hour, "while": waited, "bit": waited,
+	span, ok := map[string]int64{"minute": world.Minute, "moment": world.Minute, "hour": world.Hour, "while": waited,
+		"bit":    waited,
 		"second": world.Minute, "day": world.Day}[unit]
 	if !ok {
 		return 0
@@ -322,7 +327,8 @@ func planDig(h *handled) error {
 func planSwim(h *handled) error {
 	if name := cmpName(h.other, h.object); name != "" {
 		t, err := h.findThing(name)
-		if err == nil && len(t.nouns) > 0 && !t.isKind("body of water", "water", "liquid", "well", "geological formation", "sea") {
+		if err == nil && len(t.nouns) > 0 && !t.isKind("body of water", "water", "liquid", "well", "geological formation",
+			"sea") {
 			return cannot("unfit", "There is no swimming in %s.", t.name)
 		}
 	}

@@ -73,6 +73,9 @@ func planHit(h *handled) error {
 	if t.hasCard() && (world.IsAlive(t.card) || t.card.ID == h.player.ID) {
 		return errOther
 	}
+	if len(t.nouns) > 0 && t.isKind(append([]string{"puddle"}, liquid...)...) {
+		return h.done("water", t)
+	}
 	return h.doneWithTool("", t)
 }
 
@@ -87,7 +90,8 @@ func planTakeDown(h *handled) error {
 }
 
 // peeks are the prepositions of looks that ask for the things that lie at another one.
-var peeks = map[string]string{"under": "under", "beneath": "under", "underneath": "under", "behind": "behind", "in": "in",
+var peeks = map[string]string{"under": "under", "beneath": "under", "underneath": "under", "behind": "behind",
+	"in":   "in",
 	"into": "in", "inside": "in", "on": "on", "beside": "beside"}
 
 // planPeek looks under, behind or into a thing. Looks at things are the grammar's.
@@ -116,8 +120,10 @@ func planPeek(h *handled) error {
 var uses = []struct {
 	kinds []string
 	as    string
-}{{lightBy, "light"}, {edible, "eat"}, {[]string{"beverage", "liquid"}, "drink"}, {[]string{"musical instrument"}, "play"},
-	{[]string{"bell", "gong"}, "ring"}, {[]string{"clothing", "garment", "headdress", "footwear", "glove", "jewelry"}, "wear"},
+}{{lightBy, "light"}, {edible, "eat"}, {[]string{"beverage", "liquid"}, "drink"}, {[]string{"musical instrument"},
+	"play"},
+	{[]string{"bell", "gong"}, "ring"}, {[]string{"clothing", "garment", "headdress", "footwear", "glove", "jewelry"},
+		"wear"},
 	{[]string{"seat", "bed", "furniture"}, "sit"}, {[]string{"ladder", "stairs"}, "climb"}}
 
 // errAs is the error of a handling that is another one, h.as.

@@ -31,10 +31,10 @@ func TestActsOnThingsLeaveTraces(t *testing.T) {
 		{"break the tariff board", "tariff board", "examine the tariff board", "It is broken."},
 		{"fix the tariff board", "tariff board", "examine the tariff board", "It is mended."},
 		{"write my name on the tariff board", "“Mira”", "read the tariff board", "It bears the words “Mira”"},
-		{"take a net", "You take the nets.", "i", "You carry nets."},
-		{"put it on", "nets", "i", "nets (worn)"},
-		{"tie the net to the bollard", "You tie the nets to the bollard.", "look at the bollard", "Tied to it are nets."},
-		{"untie the net", "You untie the nets from the bollard.", "i", "You carry nothing."},
+		{"take a net", "You take the net.", "i", "You carry a net."},
+		{"put it on", "net", "i", "net (worn)"},
+		{"tie the net to the bollard", "You tie the net to the bollard.", "look at the bollard", "Tied to it is a net."},
+		{"untie the net", "You untie the net from the bollard.", "i", "You carry nothing."},
 		{"fill the bucket with water", "bucket", "look in the bucket", "It is full of water."},
 		{"pour the water on the lantern", "the bucket", "look at the bucket", "It is empty."},
 		{"take the knife", "You take the knife.", "i", "a knife"},
@@ -45,6 +45,8 @@ func TestActsOnThingsLeaveTraces(t *testing.T) {
 		{"take the knife out of the bucket", "You take the knife.", "i", "a knife"},
 		{"push the crate", "crate", "look at the crate", "It is shut."},
 		{"clean the bell", "bell", "look at the bell", "It is clean."},
+		{"put my hand in the bucket", "You put your hand in the bucket.", "look in the bucket", "in the bucket"},
+		{"put the rope over my shoulder", "rope", "i", "a rope (worn)"},
 		{"eat a pie", "pie", "examine the bench", "bench"},
 	} {
 		got := p.Does(row.act)
@@ -63,11 +65,15 @@ func TestActsOnThingsAreTold(t *testing.T) {
 	p, _, _ := newShed(t)
 	for _, row := range [][2]string{
 		{"ring the bell", "bell"}, {"smell the rope", "The rope smells of pine."}, {"touch the bollard", "bollard"},
-		{"sit on the bench", "sit on the bench"}, {"hide behind the crate", "hide behind the crate"}, {"knock on the crate", "crate"},
-		{"throw the rope at the crate", "the crate"}, {"hit the bollard with the knife", "bollard"}, {"hold the lantern up to the light", "lantern"},
+		{"sit on the bench", "sit on the bench"}, {"hide behind the crate", "hide behind the crate"},
+		{"knock on the crate", "crate"},
+		{"throw the rope at the crate", "the crate"}, {"hit the bollard with the knife", "bollard"},
+		{"hold the lantern up to the light", "lantern"},
 		{"swim", "out"}, {"dig a hole", "ground"}, {"wait for the ferry", "the ferry"}, {"shake the crate", "crate"},
-		{"show the hat to the hound", "Salt Hound"}, {"follow the hound", "Salt Hound"}, {"use the bench", "bench"}, {"look under the bench", "under the bench"},
-		{"jump into the water", "water"}, {"listen", "You listen."}, {"kick the bucket", "bucket"}, {"wear the hat", "hat"}, {"take off the hat", "hat"},
+		{"show the hat to the hound", "Salt Hound"}, {"follow the hound", "Salt Hound"}, {"use the bench", "bench"},
+		{"look under the bench", "under the bench"},
+		{"jump into the water", "water"}, {"listen", "You listen."}, {"kick the bucket", "bucket"}, {"wear the hat",
+			"hat"}, {"take off the hat", "hat"},
 		{"take down the rope", "You take the rope."}, {"wake the hound", "Salt Hound"},
 	} {
 		act, want := row[0], row[1]
@@ -105,6 +111,7 @@ func TestActsNeedTheirMeans(t *testing.T) {
 		{"throw the sword into the water", "You have no sword."},
 		{"put the crate in the crate", "The crate cannot hold itself."},
 		{"write HELLO on the sword", "You see no sword here."},
+		{"braid the hair into the rope", "You see no hair here."},
 		{"give the hound the slip of bone", `You have no "slip of bone".`},
 		{"open the crate with the crowbar", "You have no crowbar."},
 		{"hit the bollard with the sledgehammer", "You have no sledgehammer."},

@@ -14,30 +14,40 @@ var errOther = errors.New("world: the act is none on a thing")
 
 // Readings of the grammar that handlings replace.
 var (
-	asUse    = []command.Verb{command.Use, command.Drop}
-	asBlow   = []command.Verb{command.Use, command.Attack}
-	asStay   = []command.Verb{command.Rest, command.Defend, command.Use}
-	asLook   = []command.Verb{command.Look, command.Examine, command.Use}
-	asAny    = []command.Verb{command.Use, command.Drop, command.Take, command.Give, command.Look, command.Examine}
-	noVerb   []command.Verb
-	rigid    = []string{"rock", "stone", "metal", "body of water", "liquid", "fire", "water", "air", "sky", "ground"}
-	liquid   = []string{"liquid", "body of water", "beverage", "water"}
-	burning  = []string{"fire", "flame", "lamp", "lantern", "candle", "torch", "source of illumination", "fireplace", "stove", "hearth", "oven"}
-	lightBy  = append([]string{"pipe", "cigar", "fuse", "wick", "match", "fuel", "bonfire", "brazier", "light"}, burning...)
-	openable = []string{"container", "door", "movable barrier", "book", "publication", "window", "furniture", "keyboard instrument",
-		"closure", "umbrella", "letter", "shutter", "curtain", "bag", "building", "shellfish", "mollusk", "room", "lid", "parcel",
+	asUse   = []command.Verb{command.Use, command.Drop}
+	asBlow  = []command.Verb{command.Use, command.Attack}
+	asStay  = []command.Verb{command.Rest, command.Defend, command.Use}
+	asLook  = []command.Verb{command.Look, command.Examine, command.Use}
+	asAny   = []command.Verb{command.Use, command.Drop, command.Take, command.Give, command.Look, command.Examine}
+	noVerb  []command.Verb
+	rigid   = []string{"rock", "stone", "metal", "body of water", "liquid", "fire", "water", "air", "sky", "ground"}
+	liquid  = []string{"liquid", "body of water", "beverage", "water"}
+	burning = []string{"fire", "flame", "lamp", "lantern", "candle", "torch", "source of illumination", "fireplace",
+		"stove", "hearth", "oven"}
+	lightBy = append([]string{"pipe", "cigar", "fuse", "wick", "match", "fuel", "bonfire", "brazier", "light"},
+		burning...)
+	openable = []string{"container", "door", "movable barrier", "book", "publication", "window", "furniture",
+		"keyboard instrument",
+		"closure", "umbrella", "letter", "shutter", "curtain", "bag", "building", "shellfish", "mollusk", "room", "lid",
+		"parcel",
 		"package", "bundle", "instrument", "vehicle", "wrapping", "lock", "purse", "eye", "ledger", "folder"}
-	wearable = []string{"clothing", "garment", "headdress", "footwear", "jewelry", "adornment", "mask", "covering", "ring", "fabric",
+	wearable = []string{"clothing", "garment", "headdress", "footwear", "jewelry", "adornment", "mask", "covering",
+		"ring", "fabric",
 		"glove", "belt", "spectacles", "ribbon", "bucket", "net"}
-	edible = []string{"food", "foodstuff", "fruit", "vegetable", "nutriment", "fish", "seafood", "herb", "mushroom", "eel", "plant",
+	edible = []string{"food", "foodstuff", "fruit", "vegetable", "nutriment", "fish", "seafood", "herb", "mushroom",
+		"eel", "plant",
 		"crab", "oyster", "meat", "pie"}
 	vessels = []string{"container", "vessel", "tableware", "boat", "shoe", "hat", "basin", "tank"}
-	edged   = []string{"edge tool", "cutting implement", "knife", "sword", "scissors", "saw", "cutter", "blade", "axe", "glass", "razor"}
-	soft    = []string{"fabric", "paper", "clothing", "net", "book", "publication", "letter", "leaf", "cord", "bag", "sheet", "sail",
+	edged   = []string{"edge tool", "cutting implement", "knife", "sword", "scissors", "saw", "cutter", "blade", "axe",
+		"glass", "razor"}
+	soft = []string{"fabric", "paper", "clothing", "net", "book", "publication", "letter", "leaf", "cord", "bag",
+		"sheet", "sail",
 		"bunting", "document", "flag", "bill", "note", "ticket", "canvas", "curtain", "writing", "page", "map"}
-	ringing = []string{"bell", "gong", "chime", "percussion instrument", "signaling device", "glass", "clock", "tankard", "coin"}
+	ringing = []string{"bell", "gong", "chime", "percussion instrument", "signaling device", "glass", "clock",
+		"tankard", "coin"}
 	playing = []string{"musical instrument", "game", "device"}
-	massive = []string{"building", "structure", "rock", "geological formation", "body of water", "way", "land", "region", "wall"}
+	massive = []string{"building", "structure", "rock", "geological formation", "body of water", "way", "land",
+		"region", "wall"}
 )
 
 // handlings returns the handlings by verb, or by verb and particle.
@@ -58,51 +68,70 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("unlock", handling{over: asUse, plan: planLock("shut"), makes: true})
 	add("light, kindle, ignite, turn on, switch on, light up", handling{over: asUse, makes: true,
 		plan: change{state: "alight", kinds: lightBy, unfit: "{O} would not take a light."}.plan})
-	add("extinguish, douse, snuff, quench, blow out, put out, snuff out, turn off, switch off, stamp out", handling{over: asAny, makes: true,
-		plan: change{state: "out", kinds: lightBy, unfit: "There is no flame on {o} to put out."}.plan})
-	add("burn, scorch, singe, burn down, burn up", handling{over: asBlow, makes: true, plan: change{state: "scorched", not: rigid,
+	add("extinguish, douse, snuff, quench, blow out, put out, snuff out, turn off, switch off, stamp out",
+		handling{over: asAny, makes: true,
+			plan: change{state: "out", kinds: lightBy, unfit: "There is no flame on {o} to put out."}.plan})
+	add("burn, scorch, singe, burn down, burn up", handling{over: asBlow, makes: true, plan: change{state: "scorched",
+		not:   rigid,
 		unfit: "{O} would not burn.", skill: "survival", level: "easy"}.plan})
-	add("break, smash, shatter, crack, crush, destroy, wreck, break down, break up, break off, smash up", handling{over: asBlow, makes: true,
-		plan: change{state: "broken", not: []string{"liquid", "body of water", "fire", "air", "sky"},
-			unfit: "There is nothing in {o} that would break.", skill: "athletics", level: "medium"}.plan})
-	add("tear, rip, shred, tear up, rip up, tear apart", handling{over: asBlow, makes: true, plan: change{state: "torn", kinds: soft,
-		unfit: "{O} {is} not made for tearing.", skill: "athletics", level: "easy"}.plan})
-	add("cut, slice, carve, sever, slit, cut up, cut off, cut down, cut through", handling{over: asBlow, makes: true, plan: planCut})
-	add("clean, wash, wipe, polish, scrub, rub, dust, rinse, sweep, mop, wipe off, clean up", handling{over: asUse, makes: true,
-		plan: change{state: "clean", not: []string{"body of water", "sky"}, unfit: "That would take more than a cloth: you leave {o} be."}.plan})
+	add("break, smash, shatter, crack, crush, destroy, wreck, break down, break up, break off, smash up",
+		handling{over: asBlow, makes: true,
+			plan: change{state: "broken", not: []string{"liquid", "body of water", "fire", "air", "sky"},
+				unfit: "There is nothing in {o} that would break.", skill: "athletics", level: "medium"}.plan})
+	add("tear, rip, shred, tear up, rip up, tear apart", handling{over: asBlow, makes: true,
+		plan: change{state: "torn", kinds: soft,
+			unfit: "{O} {is} not made for tearing.", skill: "athletics", level: "easy"}.plan})
+	add("cut, slice, carve, sever, slit, cut up, cut off, cut down, cut through", handling{over: asBlow, makes: true,
+		plan: planCut})
+	add("clean, wash, wipe, polish, scrub, rub, dust, rinse, sweep, mop, wipe off, clean up", handling{over: asUse,
+		makes: true,
+		plan: change{state: "clean", not: []string{"body of water", "sky"},
+			unfit: "That would take more than a cloth: you leave {o} be."}.plan})
 	add("fix, repair, mend, patch, restore, patch up, fix up", handling{over: asUse, makes: true, plan: planMend})
 	add("ring, toll, chime, sound", handling{over: asUse, plan: change{kinds: ringing, unfit: "{O} {has} no ring."}.plan})
 	add("play", handling{over: asUse, plan: change{kinds: playing, unfit: "{O} {is} nothing to play on."}.plan})
 	add("knock, tap, rap, knock on", handling{over: asBlow, plan: planKnock})
-	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse, makes: true, plan: planShift})
+	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse,
+		makes: true, plan: planShift})
 	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, push over, tip over, knock over",
-		handling{name: "push", over: []command.Verb{command.Use, command.Attack, command.Take, command.Defend}, makes: true, plan: planShift})
+		handling{name: "push", over: []command.Verb{command.Use, command.Attack, command.Take, command.Defend},
+			makes: true, plan: planShift})
 	add("hold up, hold", handling{over: append([]command.Verb{command.Take, command.Defend}, asLook...), plan: planHold})
 	add("shake, rattle", handling{over: asUse, plan: planHold})
 	add("tie, bind, fasten, attach, lash, moor, hitch, tie up, chain", handling{over: asAny, makes: true, plan: planTie})
 	add("untie, unfasten, unbind, detach, loosen, undo, unhitch", handling{over: asAny, makes: true, plan: planUntie})
-	add("write, scratch, scribble, draw, paint, inscribe, carve on, write down", handling{name: "write", over: append([]command.Verb{command.Attack, command.Talk}, asAny...),
+	add("write, scratch, scribble, draw, paint, inscribe, carve on, write down", handling{name: "write",
+		over:  append([]command.Verb{command.Attack, command.Talk}, asAny...),
 		makes: true, plan: planWrite})
 	add("fill, fill up, refill", handling{over: asUse, makes: true, plan: planFill})
-	add("pour, empty, spill, pour out, empty out, tip out, drain", handling{name: "pour", over: asAny, makes: true, plan: planPour})
+	add("pour, empty, spill, pour out, empty out, tip out, drain", handling{name: "pour", over: asAny, makes: true,
+		plan: planPour})
 	add("dip, soak, dunk, wet, drench", handling{name: "wet", over: asAny, makes: true, plan: planWet})
 	add("put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance", handling{name: "put",
-		over: []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give}, makes: true, plan: planPut})
+		over:  []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give},
+		makes: true, plan: planPut})
 	add("wear, don, put on, try on, pull on, slip on", handling{over: asAny, makes: true, plan: planWear})
-	add("doff, take off, remove, pull off", handling{name: "take off", over: append([]command.Verb{command.Flee, command.Move}, asAny...), plan: planDoff})
+	add("doff, take off, remove, pull off", handling{name: "take off", over: append([]command.Verb{command.Flee,
+		command.Move}, asAny...), plan: planDoff})
 	add("eat, devour, chew, nibble, gobble, munch, swallow, eat up", handling{over: asUse, makes: true, plan: planEat})
 	add("drink, sip, swig, quaff, gulp, drink up", handling{over: asUse, makes: true, plan: planDrink})
 	for _, sense := range []string{"smell, sniff", "taste, lick", "touch, feel, stroke, pat", "listen, hear"} {
 		add(sense, handling{over: append([]command.Verb{command.Attack}, asLook...), plan: planSense})
 	}
-	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay, plan: planPerch})
-	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb", plan: planPerch})
-	add("wake, wake up, rouse, awaken, poke, prod", handling{name: "wake", over: append([]command.Verb{command.Talk, command.Attack}, asAny...), plan: planWake})
-	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw, command.Give, command.Drop}, makes: true,
+	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay,
+		plan: planPerch})
+	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb",
+		plan: planPerch})
+	add("wake, wake up, rouse, awaken, poke, prod", handling{name: "wake", over: append([]command.Verb{command.Talk,
+		command.Attack}, asAny...), plan: planWake})
+	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw,
+		command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
-	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true, plan: planHit})
+	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true,
+		plan: planHit})
 	add("look, peek, peer, search, check", handling{name: "look", over: asLook, plan: planPeek})
-	add("take down, pull down, get down, unhook, unpin", handling{name: "take", over: append([]command.Verb{command.Attack}, asAny...), makes: true, plan: planTakeDown})
+	add("take down, pull down, get down, unhook, unpin", handling{name: "take",
+		over: append([]command.Verb{command.Attack}, asAny...), makes: true, plan: planTakeDown})
 	add("use", handling{over: []command.Verb{command.Use}, plan: planUseAs})
 	add("follow, accompany, shadow, tail", handling{plan: planFollow})
 	add("wait, wait for", handling{over: asStay, plan: planWait})

@@ -46,7 +46,7 @@ func (s *turn) pickAround(name string, n int64) ([]world.Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	const missing = "There is no %q here that you could take."
+	const missing = "You see no %s here that you could take."
 	for {
 		stock, err := s.listStock(from)
 		if err != nil {

@@ -76,8 +76,8 @@ type needsCard struct {
 
 func (needsCard) Error() string { return "world: a noun must become a card first" }
 
-// isPromotable reports whether a noun of a text can become a card: it stands in a text of the place, which does not tell
-// that there is none, and is a thing or somebody.
+// isPromotable reports whether a noun of a text can become a card: it stands in a text of the place, which does not
+// tell that there is none, and is a thing or somebody.
 func (r referent) isPromotable() bool { return r.isPromotableAs(false) }
 
 // isPromotableAs is isPromotable for an act that needs somebody, if person is set.
@@ -86,9 +86,10 @@ func (r referent) isPromotableAs(person bool) bool {
 		(isThing(r.noun()) || person && mayBePerson(r.noun()))
 }
 
-// makeNoun makes a card of the noun that a phrase means. It changes nothing if that is not possible; the act itself tells
-// the player why.
-func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent, noun needsCard) error {
+// makeNoun makes a card of the noun that a phrase means. It changes nothing if that is not possible; the act itself
+// tells the player why.
+func (h *Host) makeNoun(ctx context.Context, g access.Grant, player canon.CardID, i command.Intent,
+	noun needsCard) error {
 	_, err := h.canon.Update(ctx, g, func(p *canon.Plan) error {
 		s, err := newTurn(ctx, h.world, p, player, i)
 		if err != nil {
@@ -161,7 +162,8 @@ func (s *turn) mayMake(m madeThing, r referent) (bool, error) {
 	case r.isPerson():
 		return false, tooBusy(r)
 	default:
-		return false, cannot(reasonBusy, "You have handled so many things of late that this one escapes you. Try again in an hour.")
+		return false, cannot(reasonBusy,
+			"You have handled so many things of late that this one escapes you. Try again in an hour.")
 	}
 	return lately < madeByPlayer, err
 }
@@ -184,6 +186,9 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	fields, typ := `{"fixed":true}`, "Item"
 	link := canon.Link{From: s.place.ID, Label: label}
 	name := cmp.Or(command.NameIn(sentence, m.Noun), r.name)
+	if strings.HasSuffix(name, "s") && !strings.HasSuffix(m.Noun, "s") {
+		name = m.Noun // one of several
+	}
 	switch {
 	case isMainly(noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
@@ -225,6 +230,7 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 		Scope: string(world.LocationScope(s.place.ID)), Version: 1, Actor: canon.EventActor{Kind: "system"}})
 }
 
+// lastWord returns the last word of a name.
 func lastWord(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
 // linesFrom returns the fields of somebody who stood in a text: lines that tell no more than the text does.
@@ -247,14 +253,15 @@ func linesFrom(r referent) string {
 }
 
 func isThing(noun string) bool {
-	return noun != "" && (slices.Contains(thingWords, noun) || slices.Contains(fixedWords, noun) || isAnyOf(noun, thingKinds) ||
+	return noun != "" && (slices.Contains(thingWords, noun) || slices.Contains(fixedWords, noun) || isAnyOf(noun,
+		thingKinds) ||
 		isAlive(noun))
 }
 
 func isAlive(noun string) bool { return isMainly(noun, "person") || isMainly(noun, "animal") }
 
-// isMainly reports whether a noun is mainly of a kind. Of a compound that WordNet does not have, such as "ferrywoman", the
-// last part counts.
+// isMainly reports whether a noun is mainly of a kind. Of a compound that WordNet does not have, such as
+// "ferrywoman", the last part counts.
 func isMainly(noun, kind string) bool {
 	if meaning.Lemma(noun, meaning.Noun) == "" {
 		for _, tail := range personTails {

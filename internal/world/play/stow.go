@@ -48,10 +48,12 @@ func (s *turn) findStowedIn(name string) (held world.Held, holder world.Card, ok
 	return held, holder, false, nil
 }
 
-// placeWords begin the sentence about things that another one holds, by the preposition of their links: {it} is that one,
-// and {s} and {is} agree with the things.
-var placeWords = []struct{ how, words string }{{"in", "{It} hold{es}"}, {"on", "On {it} lie{s}"}, {"under", "Under {it} lie{s}"},
-	{"behind", "Behind {it} lie{s}"}, {"beside", "Beside {it} lie{s}"}, {"before", "Before {it} lie{s}"}, {"tied", "Tied to {it} {is}"}}
+// placeWords begin the sentence about things that another one holds, by the preposition of their links: {it} is that
+// one, and {s} and {is} agree with the things.
+var placeWords = []struct{ how, words string }{{"in", "{It} hold{es}"}, {"on", "On {it} lie{s}"}, {"under",
+	"Under {it} lie{s}"},
+	{"behind", "Behind {it} lie{s}"}, {"beside", "Beside {it} lie{s}"}, {"before", "Before {it} lie{s}"}, {"tied",
+		"Tied to {it} {is}"}}
 
 // tellContents tells of the things that one holds, and how: of all, or of those that lie there in one way.
 func (m narrator) tellContents(ctx context.Context, t world.Card, only string) (string, error) {
@@ -83,7 +85,8 @@ func (m narrator) tellContents(ctx context.Context, t world.Card, only string) (
 				return singular
 			}
 			begins := strings.NewReplacer("{It}", choose(holder, "They", "It"), "{it}", choose(holder, "them", "it"),
-				"{es}", choose(holder, "", "s"), "{s}", choose(things, "", "s"), "{is}", choose(things, "are", "is")).Replace(w.words)
+				"{es}", choose(holder, "", "s"), "{s}", choose(things, "", "s"), "{is}", choose(things, "are",
+					"is")).Replace(w.words)
 			parts = append(parts, begins+" "+world.JoinNames(names, "and")+".")
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"loregate/internal/world"
 )
 
-// The state in which an act leaves a thing is kept as a dynamic layer on the thing: "It is open. It is scorched." There is
-// one such layer for each thing and label. It has the thing's own label, met with those of all that the act involved, so
-// that it is as hidden as they are. A later state of the same aspect replaces the earlier one.
+// The state in which an act leaves a thing is kept as a dynamic layer on the thing: "It is open. It is scorched."
+// There is one such layer for each thing and label. It has the thing's own label, met with those of all that the act
+// involved, so that it is as hidden as they are. A later state of the same aspect replaces the earlier one.
 
 // aspects has the aspect of a thing that a state tells, by the state's first word.
 var aspects = map[string]string{

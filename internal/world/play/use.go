@@ -29,7 +29,7 @@ func (s *turn) planUse() error {
 	if err != nil {
 		return err
 	}
-	t, err := s.findOne(s.intent.DirectObject, all, "There is no %q here to use.")
+	t, err := s.findOne(s.intent.DirectObject, all, "You see no %s here.")
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *turn) planUse() error {
 		return cannot("alive", "%s is nobody's tool.", t.Title())
 	}
 	if len(s.intent.Targets) > 0 {
-		on, err := s.findOne(s.intent.Targets[0], all, "There is no %q here to use it on.")
+		on, err := s.findOne(s.intent.Targets[0], all, "You see no %s here.")
 		if err != nil {
 			return err
 		}
