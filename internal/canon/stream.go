@@ -134,11 +134,11 @@ func namedContents(ctx context.Context, r Reader, w access.WorldID) ([]namedCont
 			return nil, err
 		}
 	}
-	slices.SortFunc(named.list, namedContent.compare)
+	slices.SortFunc(named.list, namedContent.compareHash)
 	return named.list, nil
 }
 
-func (c namedContent) compare(d namedContent) int { return slices.Compare(c.hash[:], d.hash[:]) }
+func (c namedContent) compareHash(d namedContent) int { return slices.Compare(c.hash[:], d.hash[:]) }
 
 // content is a content of a world.
 type content struct {
@@ -243,7 +243,7 @@ func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []
 			ch.Card.Content, ch.Card.Size, ch.Card.Length = Hash{}, 0, 0
 		}
 	}
-	slices.SortFunc(list, namedContent.compare)
+	slices.SortFunc(list, namedContent.compareHash)
 	return list, nil
 }
 

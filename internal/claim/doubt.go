@@ -16,9 +16,10 @@ const maxOtherWords = 8
 // signs lists the signs that the canon denies a sentence which Check did not refuse, with their weights: the logarithms
 // of odds of a logistic model (weight decay 2) of a text's most doubtful sentence. It was fitted on the development
 // cases of judgetest: on those of each author as rules from before judged them, those of the fifth author by a third,
-// and on the generated ones as they are judged now and by the first rules. Fitted without an author, it finds 151 of 170
-// false texts of that author that the rules missed, where it doubts 24% of all texts. One weight, that of holding and
-// giving, was then raised from -0.78: a thing that changes hands is worth a question, and no more false texts are missed.
+// and on the generated ones as they are judged now and by the first rules. Fitted without an author, it finds 151 of
+// 170 false texts of that author that the rules missed, where it doubts 24% of all texts. One weight, that of holding
+// and giving, was then raised from -0.78: a thing that changes hands is worth a question, and no more false texts are
+// missed.
 var signs = []struct {
 	of     func(*doubtedSentence) float64
 	weight float64
@@ -195,8 +196,8 @@ func (d *doubtedSentence) meetsOpposite() bool {
 	})
 }
 
-// countCommon returns the number of words that each of some lines has: the same, synonyms or derivations. It looks up each
-// word once, since [shared] takes too long for a text of many sentences.
+// countCommon returns the number of words that each of some lines has: the same, synonyms or derivations. It looks up
+// each word once, since [shared] takes too long for a text of many sentences.
 func countCommon(words []string, lines []toldLine) []int {
 	common := make([]int, len(lines))
 	for _, word := range words {

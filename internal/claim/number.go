@@ -331,8 +331,8 @@ func (s *statement) nounBefore(i int) string {
 	return ""
 }
 
-// judgeNumber compares a number with the numbers that the canon tells of the same things: of entities in the text, of the
-// place, and of facts.
+// judgeNumber compares a number with the numbers that the canon tells of the same things: of entities in the text, of
+// the place, and of facts.
 func judgeNumber(c Claim, w *World) (Truth, string) {
 	if c.Subject != None {
 		return judgeAge(c, w)

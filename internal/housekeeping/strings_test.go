@@ -14,7 +14,7 @@ import (
 const textsBar = 10e-4
 
 // prose are the packages and files whose texts are prose of a world and speech of its people.
-var prose = []string{"internal/game/player", "internal/game/rule", "internal/agent/compose.go"}
+var prose = []string{"internal/game/player", "internal/game/rule", "internal/agent/compose.go", "internal/world/command", "internal/world/play"}
 
 // texts calls f with the string literals of at least four words in a source, struct tags among
 // them.

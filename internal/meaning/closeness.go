@@ -39,9 +39,9 @@ const (
 const cosineShare = 1.0 / 3
 
 // Closeness estimates from 0 to 1 whether two sentences say the same. Words that both have prove little: "the well
-// tastes of salt" and "the well is deep" share most of theirs. Therefore the words that differ count: for each, how near
-// in meaning the nearest word of the other sentence is. Other numbers, a denial, an opposite and turned roles lower the
-// result. Sentences without a known word have closeness 0, those of the same words in the same roles 1.
+// tastes of salt" and "the well is deep" share most of theirs. Therefore the words that differ count: for each, how
+// near in meaning the nearest word of the other sentence is. Other numbers, a denial, an opposite and turned roles
+// lower the result. Sentences without a known word have closeness 0, those of the same words in the same roles 1.
 func Closeness(a, b string) float64 { return Prepare(a).Closeness(Prepare(b)) }
 
 // A Sentence is a text prepared for comparisons. It never changes.

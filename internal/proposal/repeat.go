@@ -29,10 +29,10 @@ type repeat struct {
 func (r repeat) rank() float64 { return r.relatedness + closenessShare*r.Closeness }
 
 // Bounds of the hints. On the pairs of the development half, a closeness of 0.1 has 270 of 274 paraphrases, and 180 of
-// 417 other pairs; the area under the curve is greater than with 0.2 for four of five authors. The most related ones are
-// kept: of 200 facts, the closest ten lack the repeated one in one case of four, the most related ten in one of seven. A
-// little closeness beside relatedness keeps more paraphrases: both choices were made by the area under the curve of each
-// author's pairs, which rises for two of four authors and falls for one by less than a point.
+// 417 other pairs; the area under the curve is greater than with 0.2 for four of five authors. The most related ones
+// are kept: of 200 facts, the closest ten lack the repeated one in one case of four, the most related ten in one of
+// seven. A little closeness beside relatedness keeps more paraphrases: both choices were made by the area under the
+// curve of each author's pairs, which rises for two of four authors and falls for one by less than a point.
 const (
 	minCloseness   = 0.1
 	closenessShare = 0.2 // weight of closeness beside relatedness

@@ -113,8 +113,8 @@ func (m *AsOf) readAnswer(ctx context.Context, d Action) (string, error) {
 	return line, nil
 }
 
-// AnswerOf returns the line with which a character answers words: its own for them, which ofWords reports, or the one of
-// that number. It is "" for players: the people who play them answer.
+// AnswerOf returns the line with which a character answers words: its own for them, which ofWords reports, or the one
+// of that number. It is "" for players: the people who play them answer.
 func AnswerOf(t Card, said string, number int) (line string, ofWords bool) {
 	if t.IsType(TypePlayer) {
 		return "", false

@@ -403,8 +403,8 @@ func (n *narration) addTexts(kind, why string, events []canon.StoredEvent) error
 	return err
 }
 
-// addMemories adds what the character remembers of the player: promises, the latest exchanges, the summary of earlier ones,
-// and lines that narrators have given it.
+// addMemories adds what the character remembers of the player: promises, the latest exchanges, the summary of earlier
+// ones, and lines that narrators have given it.
 func (n *narration) addMemories() error {
 	if n.npc == nil || n.player == nil {
 		return nil

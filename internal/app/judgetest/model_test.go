@@ -214,8 +214,8 @@ func (w wantedAct) act(text string) command.Act {
 	return a
 }
 
-// findName returns the words that are a name but for differences that do not matter: three coins for 3 coins. It returns
-// "" if there are none.
+// findName returns the words that are a name but for differences that do not matter: three coins for 3 coins. It
+// returns "" if there are none.
 func findName(words []string, name string) string {
 	for from := range words {
 		for to := from + 1; to <= len(words); to++ {

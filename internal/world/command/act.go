@@ -27,8 +27,8 @@ const readConfidence = 0.7
 
 // ReadAs returns a reading of a command by somebody else. It is an error if a reading names acts or directions that do
 // not exist, or things with words that the command does not contain: a reader may understand a command, but may not
-// add to it. unclear is the kind of its critical ambiguity; "" if it has none. A command that asks for no act and is not
-// unclear is read as by rules: its verb is asked for.
+// add to it. unclear is the kind of its critical ambiguity; "" if it has none. A command that asks for no act and is
+// not unclear is read as by rules: its verb is asked for.
 func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 	text = markup.Clip(text, MaxLength)
 	out := Parsed{RawText: text, Intents: make([]Intent, 0, len(acts)), Ambiguities: []Ambiguity{}, ParseVersion: version}

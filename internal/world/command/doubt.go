@@ -17,8 +17,8 @@ const (
 // logarithms of odds of two logistic models (weight decay 2). They were fitted on the development cases of judgetest:
 // on those of each author as the rules read them before they had seen that author, by two versions of the rules where
 // there are two, and on the generated ones as they are read now. Fitted without an author, the models find 46 of 65
-// wrong commands and 125 of 158 wrong intents of that author, where they doubt 24% of all texts. The weight of a command
-// that breaks off was raised, because only two of them were wrong.
+// wrong commands and 125 of 158 wrong intents of that author, where they doubt 24% of all texts. The weight of a
+// command that breaks off was raised, because only two of them were wrong.
 var signs = []struct {
 	of              func(*evidence) float64
 	command, intent float64
@@ -84,8 +84,8 @@ func (p Parsed) doubts() (command, intent float64) {
 	return command, intent
 }
 
-// IsUnsure reports whether a reading by rules may well be wrong, so that another reader should be asked. It is sure of a
-// single word, and of a command with more acts than can be read.
+// IsUnsure reports whether a reading by rules may well be wrong, so that another reader should be asked. It is sure of
+// a single word, and of a command with more acts than can be read.
 func (p Parsed) IsUnsure() bool {
 	doubt, _ := p.doubts()
 	return doubt >= leastCommandDoubt && len(p.Intents) < MaxIntents && len(strings.Fields(p.RawText)) > 1

@@ -105,8 +105,8 @@ func idiomOf(words []word) idiomMatch {
 	return m
 }
 
-// note keeps an idiom that ends at a node, if it is the longest. A noun that "of" goes on with is none of an idiom: give
-// her the slip of bone.
+// note keeps an idiom that ends at a node, if it is the longest. A noun that "of" goes on with is none of an idiom:
+// give her the slip of bone.
 func (m *idiomMatch) note(n *idiomNode, at int, object, target []word) {
 	if n != nil && n.act != "" && at > m.end {
 		m.act, m.end, m.object, m.target = n.act, at, object, target

@@ -221,8 +221,8 @@ func (r *leadReader) readVerb(w word) bool {
 	return true
 }
 
-// joinsThings reports whether words are a thing and another one that it is brought to, without an article: red plug into
-// receiver. Only a verb stands in front of them.
+// joinsThings reports whether words are a thing and another one that it is brought to, without an article: red plug
+// into receiver. Only a verb stands in front of them.
 func joinsThings(words []word) bool {
 	at := slices.IndexFunc(words, func(w word) bool { return w.is(prepositionClass | articleClass) })
 	return at > 0 && at+1 < len(words) && words[at].oneOf("into", "onto")

@@ -123,8 +123,9 @@ func SplitCount(name string) (n int64, what string) {
 
 var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
-// NameIn returns a name as it stands in a text, in its number and its case: "nets" for net. A capital at the beginning of a
-// sentence becomes a small letter if the word is a common one. It is "" if the words do not stand there side by side.
+// NameIn returns a name as it stands in a text, in its number and its case: "nets" for net. A capital at the beginning
+// of a sentence becomes a small letter if the word is a common one. It is "" if the words do not stand there side by
+// side.
 func NameIn(text, name string) string {
 	want := BareWords(name)
 	for sentence := range meaning.Sentences(text) {

@@ -15,9 +15,9 @@ type Naming struct {
 }
 
 // Namings returns the ways to read a noun phrase, the closest to its words first: the words as typed; the name behind
-// "called"; the words without the owner and without words that take a part ("Tamsin's boots", "one of the boats"); without
-// an ordinal ("the second clerk") or a quantity ("both clerks"); without forms of address ("Mr Brack"); and without the words
-// behind the noun ("the man with the turbot"). Each way goes on from the one before.
+// "called"; the words without the owner and without words that take a part ("Tamsin's boots", "one of the boats");
+// without an ordinal ("the second clerk") or a quantity ("both clerks"); without forms of address ("Mr Brack"); and
+// without the words behind the noun ("the man with the turbot"). Each way goes on from the one before.
 func Namings(phrase string) []Naming {
 	words := strings.Fields(phrase)
 	for len(words) > 0 && isBefore(words[0]) {
@@ -66,8 +66,9 @@ func isMeasure(noun string) bool {
 	return isKind(noun, "container", "containerful", "quantity", "collection")
 }
 
-// cutOwner returns a name without its owner, without the words that take a part of it, and without words at its end that
-// name nothing: Tamsin's boots, one of the boats, the nets back. Of an owner alone, as in "Jory's", it returns the owner.
+// cutOwner returns a name without its owner, without the words that take a part of it, and without words at its end
+// that name nothing: Tamsin's boots, one of the boats, the nets back. Of an owner alone, as in "Jory's", it returns
+// the owner.
 func cutOwner(words []string) []string {
 	if n := len(words); n > 0 {
 		words = slices.Clone(words)
@@ -133,8 +134,8 @@ var (
 		"over above below through across around beneath next")
 )
 
-// HeadOf returns the base form of the noun of a name: "boy" of "the ferryman's boy", "writer" of "letter-writer", "man" of
-// "man with the turbot". It is the last word if WordNet has none of them.
+// HeadOf returns the base form of the noun of a name: "boy" of "the ferryman's boy", "writer" of "letter-writer",
+// "man" of "man with the turbot". It is the last word if WordNet has none of them.
 func HeadOf(name string) string {
 	all := Namings(name)
 	if len(all) == 0 {
@@ -199,8 +200,8 @@ func PronounOf(name string) Pronoun {
 	return NoPronoun
 }
 
-// joinNames joins the words of names into one word each, the longest name first. Names of one word, and of words that the
-// grammar takes for nothing else than names, need no joining.
+// joinNames joins the words of names into one word each, the longest name first. Names of one word, and of words that
+// the grammar takes for nothing else than names, need no joining.
 func joinNames(words []word, names []string) []word {
 	var all [][]word
 	for _, name := range names {

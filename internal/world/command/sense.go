@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sensedUsage returns the usage of a verb whose act depends on the kind of its object: to burn a letter is to use it, to
-// burn a goblin is an attack.
+// sensedUsage returns the usage of a verb whose act depends on the kind of its object: to burn a letter is to use it,
+// to burn a goblin is an attack.
 func sensedUsage(u *usage, said, rest []word) *usage {
 	if len(said) > 1 || len(rest) == 0 {
 		return u
@@ -67,8 +67,8 @@ func isWare(rest []word) bool {
 	return len(object) > 0 && len(targets) == 0 && idiomSets()["ware"][headOf(object).fold]
 }
 
-// putsDeed reports whether the arguments of a verb are an act, an event or a state, and whom or what it is put on: a curse
-// on the baron.
+// putsDeed reports whether the arguments of a verb are an act, an event or a state, and whom or what it is put on: a
+// curse on the baron.
 func putsDeed(rest []word) bool {
 	object, targets := splitObject(rest)
 	return len(object) > 0 && len(targets) > 0 && (targets[0].by == "on" || targets[0].by == "upon") &&

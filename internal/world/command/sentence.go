@@ -374,8 +374,8 @@ func clauseEnd(words []word, h head, moving bool) int {
 	return len(words)
 }
 
-// repeatsTarget reports whether words behind an "and" are another thing with a target of the same kind: give the corn to
-// the pig and the milk to the cat.
+// repeatsTarget reports whether words behind an "and" are another thing with a target of the same kind: give the corn
+// to the pig and the milk to the cat.
 func repeatsTarget(before, behind []word) bool {
 	if len(behind) < 4 || !behind[0].is(articleClass) {
 		return false

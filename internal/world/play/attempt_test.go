@@ -166,7 +166,8 @@ func TestWordsAboutAbsentThings(t *testing.T) {
 	got.Is("results.0.outcome", "done")
 }
 
-// Owners and parts do not hide a thing that is there, nobody fails to lie down, and no act only sounds as if it led away.
+// Owners and parts do not hide a thing that is there, nobody fails to lie down, and no act only sounds as if it led
+// away.
 func TestActsByOtherNames(t *testing.T) {
 	s, d := newDicey(t)
 	s.Change(func(plan *canon.Plan) error {

@@ -24,7 +24,8 @@ func BenchmarkLocationContext(b *testing.B) {
 	}
 }
 
-// BenchmarkCommand makes a player look around, at a thing of the text and at one that is not there, and walk to and fro, with a few seconds after each act.
+// BenchmarkCommand makes a player look around, at a thing of the text and at one that is not there, and walk to and
+// fro, with a few seconds after each act.
 func BenchmarkCommand(b *testing.B) {
 	for name, texts := range map[string][]string{"look": {"look"}, "move": {"n", "s"},
 		"named": {"look at the tariff board"}, "absent": {"look at the purple zeppelin"}} {

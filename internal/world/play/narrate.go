@@ -42,8 +42,8 @@ func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string
 	return "", nil
 }
 
-// tellReconciliation narrates to a player how it was set to the time of a place. That the player is ahead of the hour is
-// told once for each part of the day.
+// tellReconciliation narrates to a player how it was set to the time of a place. That the player is ahead of the hour
+// is told once for each part of the day.
 func (m narrator) tellReconciliation(ctx context.Context, e canon.StoredEvent) (string, error) {
 	var r, earlier world.Reconciliation
 	world.DecodeFields(e.Payload, &r)
@@ -118,8 +118,8 @@ func (m narrator) describePlace(ctx context.Context, t world.Card, player canon.
 	return strings.Join(append(append(parts, company...), tellExits(exits)), " "), err
 }
 
-// tellCompany lists the persons and things at a place, in sentences. Things that the text of the place tells of already,
-// as it was before somebody handled them, are left out.
+// tellCompany lists the persons and things at a place, in sentences. Things that the text of the place tells of
+// already, as it was before somebody handled them, are left out.
 func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.CardID, text string) ([]string, error) {
 	here, err := m.CardsHere(ctx, t.ID)
 	if err != nil {
@@ -209,8 +209,8 @@ func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEv
 	return m.describePlace(ctx, t, d.PlayerID)
 }
 
-// tellDetail narrates a look at a thing that a text at the place, or of a card there, names. Of the air and its like the
-// mood tells.
+// tellDetail narrates a look at a thing that a text at the place, or of a card there, names. Of the air and its like
+// the mood tells.
 func (m narrator) tellDetail(ctx context.Context, t world.Card, d world.Action) (string, error) {
 	of := t
 	if d.Target != nil {

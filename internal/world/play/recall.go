@@ -101,8 +101,8 @@ func (s *turn) explainPronouns() (err error) {
 	return nil
 }
 
-// explain returns the name that a pronoun stands for, or any other name as it is. If ofPerson is set, the pronoun stands
-// for somebody at the place.
+// explain returns the name that a pronoun stands for, or any other name as it is. If ofPerson is set, the pronoun
+// stands for somebody at the place.
 func (s *turn) explain(name string, ofPerson bool) (string, error) {
 	p := command.PronounOf(name)
 	if p == command.NoPronoun {
@@ -133,8 +133,8 @@ func (s *turn) explain(name string, ofPerson bool) (string, error) {
 }
 
 // recall returns the referent of a pronoun: the latest card or noun of a text that the player dealt with and that the
-// pronoun fits, if it is among some or the pronoun stands for a thing; else the only person among them that it fits; else
-// the latest person that the player dealt with elsewhere.
+// pronoun fits, if it is among some or the pronoun stands for a thing; else the only person among them that it fits;
+// else the latest person that the player dealt with elsewhere.
 func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err error) {
 	acts, err := s.latestActs()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"loregate/internal/world/command"
 )
 
-// Every verb finds the person or thing that a phrase means by resolve. Everything is decided in the player's view: a card
-// that the player does not see neither fits a phrase nor stands in the way of another one.
+// Every verb finds the person or thing that a phrase means by resolve. Everything is decided in the player's view: a
+// card that the player does not see neither fits a phrase nor stands in the way of another one.
 
 // A referent is the meaning of a phrase to a player. The zero referent means nothing that is there.
 type referent struct {
@@ -73,9 +73,9 @@ func whichOf(cards []world.Card) error {
 }
 
 // resolve returns the referent of a phrase, among cards that it may mean. The order is: the cards by name; by
-// role; the nouns of the texts of the place; the exits and the places they lead to; people by gender, for "man" and "woman";
-// the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; by words with a
-// typing error; and last the living by the noun alone. No more is read than is needed.
+// role; the nouns of the texts of the place; the exits and the places they lead to; people by gender, for "man" and
+// "woman"; the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning;
+// by words with a typing error; and last the living by the noun alone. No more is read than is needed.
 func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error) {
 	if p := command.PronounOf(phrase); p != command.NoPronoun {
 		return s.recall(p, among)
@@ -163,8 +163,8 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 	return r, nil
 }
 
-// resolvePart returns the referent of the longest part of a sentence that names anything, and that part: "the clerk" of "wave
-// to the clerk". Small words are no names.
+// resolvePart returns the referent of the longest part of a sentence that names anything, and that part: "the clerk"
+// of "wave to the clerk". Small words are no names.
 func (s *turn) resolvePart(phrase string) (r referent, part string, err error) {
 	all, err := s.listLookTargets()
 	if err != nil {
@@ -285,7 +285,8 @@ func (s *turn) personOf(r referent, phrase string) (world.Card, error) {
 	return to, s.nobodyHere(phrase)
 }
 
-// mustBePerson returns the error of an act on somebody who stands in a text: the noun must become a card first, or cannot.
+// mustBePerson returns the error of an act on somebody who stands in a text: the noun must become a card first, or
+// cannot.
 func (s *turn) mustBePerson(r referent, phrase string) error {
 	if r.isPromotableAs(true) && !s.tried {
 		return needsCard{phrase: phrase, person: true}
@@ -416,8 +417,8 @@ func withoutArticle(name string) string {
 	return name
 }
 
-// matchNames returns the cards that a phrase names at least as well as a grade, in their order, and whether it means all
-// of them.
+// matchNames returns the cards that a phrase names at least as well as a grade, in their order, and whether it means
+// all of them.
 func matchNames(phrase string, among []world.Card, least command.Fit) (found []world.Card, all bool) {
 	for _, n := range command.Namings(phrase) {
 		if found, all := pick(bestOf(n.Name, among, least), n); len(found) > 0 {
@@ -531,8 +532,8 @@ func findMention(all []passage, phrase string, near command.Nearness) (r referen
 	return r
 }
 
-// findLoosely finds the only living card that the noun of a phrase means, without regard to the qualities in the phrase:
-// the sleeping crab.
+// findLoosely finds the only living card that the noun of a phrase means, without regard to the qualities in the
+// phrase: the sleeping crab.
 func (s *turn) findLoosely(phrase string, among []world.Card, r *referent) error {
 	words := command.BareWords(phrase)
 	if len(words) < 2 || !command.IsQuality(words[0]) {
@@ -802,7 +803,8 @@ func spokenGender(text string) string {
 	return ""
 }
 
-// findKindOfPlace finds the exit to a place whose text begins with a phrase: "An inn built round an anchor" for the inn.
+// findKindOfPlace finds the exit to a place whose text begins with a phrase: "An inn built round an anchor" for the
+// inn.
 func (s *turn) findKindOfPlace(phrase string, _ []world.Card, r *referent) error {
 	places, err := s.waysOut()
 	if err != nil {
