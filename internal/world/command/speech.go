@@ -78,6 +78,9 @@ var toYou = regexp.MustCompile(`(?i)^(?:and |but |so |well |then )*(?:(?:are|wer
 	`will|can|could) (?:you|u)|` +
 	`(?:who|what|where|why|how|when)(?:'s| is| are) your)\b`)
 
+// AsksYou reports whether words are a question to somebody.
+func AsksYou(text string) bool { return toYou.MatchString(strings.TrimSpace(text)) }
+
 // AddressesYou reports whether words speak to somebody: they have "you" and are no request to the game that the grammar
 // reads as an act.
 func AddressesYou(text string) bool {
@@ -89,7 +92,7 @@ func AddressesYou(text string) bool {
 	if !you || len(words) == 0 {
 		return false
 	}
-	if toYou.MatchString(strings.TrimSpace(text)) {
+	if AsksYou(text) {
 		return true
 	}
 	p := Parse(text)

@@ -401,6 +401,11 @@ func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
 }
 
 func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) {
+	if d.Target == nil {
+		if told, err := m.tellCourtesy(ctx, d); err != nil || told != "" {
+			return told, err
+		}
+	}
 	switch {
 	case d.Target == nil && d.Detail == "":
 		return calling.tell(d.Line, ""), nil
@@ -433,6 +438,29 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 		return world.Quote(who, line), nil
 	}
 	return listening.tell(d.Line, who), nil
+}
+
+// tellCourtesy narrates how those who are here answer a courtesy to all of them; "" if nobody does.
+func (m narrator) tellCourtesy(ctx context.Context, d world.Action) (string, error) {
+	i := slices.IndexFunc(courtesies, func(c courtesy) bool { return c.said.MatchString(d.Detail) })
+	at, ok, err := m.FindAtLink(ctx, d.PlayerID)
+	if i < 0 || err != nil || !ok {
+		return "", err
+	}
+	here, err := m.CardsHere(ctx, at.To)
+	var folk []string
+	for _, t := range here {
+		if world.IsAlive(t) && !world.IsDead(t) && !t.IsType(world.TypePlayer) && !t.IsType("Creature") {
+			folk = append(folk, world.Definite(t))
+		}
+	}
+	switch len(folk) {
+	case 0:
+		return "", err
+	case 1:
+		return world.Quote(capitalize(folk[0]), courtesies[i].lines[d.Line%len(courtesies[i].lines)]), err
+	}
+	return capitalize(world.JoinNames(folk, "and")) + " " + courtesies[i].shown + ".", err
 }
 
 func tellBlow(d world.Action) string {

@@ -15,22 +15,23 @@ import (
 // courtesy is a kind of words that everybody answers in kind.
 type courtesy struct {
 	said  *regexp.Regexp
+	shown string // what several people do together
 	lines []string
 }
 
 // courtesies are in order: the first that fits counts.
 var courtesies = []courtesy{
-	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), []string{"You are welcome.",
+	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), "nod", []string{"You are welcome.",
 		"Don't mention it.", "No need for thanks.",
 		"Any time.", "It was nothing.", "Glad to."}},
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), []string{"Go well.",
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), "bid you farewell", []string{"Go well.",
 		"Until the next time.", "Mind how you go.",
 		"Farewell, then.", "Safe ways.", "Good day."}},
-	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), []string{"No harm done.", "It is forgotten.",
+	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), "take it well", []string{"No harm done.", "It is forgotten.",
 		"Say no more of it.", "Well. All right.",
 		"These things happen."}},
 	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|` +
-		`how do you do|nice to meet you)\b`), []string{"Good day to you.",
+		`how do you do|nice to meet you)\b`), "greet you", []string{"Good day to you.",
 		"And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}},
 }
 
@@ -55,6 +56,11 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 	said = strings.TrimSpace(said)
 	if asksName.MatchString(said) {
 		return introduce(b.other), nil
+	}
+	if lines, err := s.settleOffer(b, said); err != nil {
+		return "", err
+	} else if lines != nil {
+		return lines[(s.action.Line+b.Met)%len(lines)], nil
 	}
 	for _, c := range courtesies {
 		if c.said.MatchString(said) {
@@ -83,6 +89,7 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 		if err != nil || !known || t.ID == b.other.ID || t.ID == s.player.ID {
 			return "", err
 		}
+		s.narrowLabel(t)
 		text, err := s.ReadText(s.ctx, t)
 		if list := slices.Collect(meaning.Sentences(markup.OneLine(text))); err == nil && len(list) > 0 {
 			return t.Title() + "? " + list[0], nil
@@ -90,6 +97,32 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 		return "", err
 	}
 	return "", nil
+}
+
+// offerPattern matches a line that offers something.
+var offerPattern = regexp.MustCompile(`(?i)\b(?:would you|will you|won't you|do you want|care for|have (?:a|some)|take ` +
+	`(?:a|some|one)|help yourself|want (?:a|some|one)|like (?:a|some|one)|if you (?:will|like|want)|you may have|can ` +
+	`have|shall i|let me)\b|\bthere is “`)
+
+// The lines to a yes and to a no to an offer.
+var (
+	takenLines   = []string{"Good. As you wish.", "Then that is settled.", "I hoped you would.", "So be it, and gladly."}
+	refusedLines = []string{"As you like.", "Another time, then.", "No harm in asking.", "Well, it was meant kindly."}
+)
+
+// settleOffer returns the lines to choose from for a yes or a no to an offer in the last line of somebody.
+func (s *turn) settleOffer(b bond, said string) ([]string, error) {
+	if !replyPattern.MatchString(said) {
+		return nil, nil
+	}
+	last, err := answersOf(s.ctx, s.AsOf, b.other.ID, s.player.ID)
+	if err != nil || len(last) == 0 || !offerPattern.MatchString(last[0]) {
+		return nil, err
+	}
+	if refusal := strings.ToLower(said); strings.HasPrefix(refusal, "no") || strings.HasPrefix(refusal, "i decline") {
+		return refusedLines, nil
+	}
+	return takenLines, nil
 }
 
 // introduce returns the words with which somebody tells who it is.

@@ -863,6 +863,17 @@ func (s *turn) textsShown() (_ []passage, err error) {
 	if s.texts != nil {
 		return s.texts, nil
 	}
+	all, err := s.textsSeen()
+	if err != nil {
+		return nil, err
+	}
+	heard, err := s.textsHeard()
+	s.texts = append(all, heard...)
+	return s.texts, err
+}
+
+// textsSeen returns the texts before the player: of the place, the moods over it, and those of the cards at it.
+func (s *turn) textsSeen() ([]passage, error) {
 	all, err := s.textsOfPlace()
 	if err != nil {
 		return nil, err
@@ -884,9 +895,7 @@ func (s *turn) textsShown() (_ []passage, err error) {
 			all = append(all, newPassage(text, t.Label.Meet(s.place.Label), t.ID))
 		}
 	}
-	heard, err := s.textsHeard()
-	s.texts = append(all, heard...)
-	return s.texts, err
+	return all, nil
 }
 
 // textsOfPlace returns the texts of the place, which are read once for a turn.

@@ -34,9 +34,17 @@ var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you 
 	`help|please help me|huh|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|` +
 	`then|all))?)[.!?]*$`)
 
+// replyPattern matches a yes or a no, perhaps with more words.
+var replyPattern = regexp.MustCompile(`(?i)^(?:yes|no|yes please|no thanks|no thank you|gladly|with pleasure|of ` +
+	`course|i accept|i decline)(?:[,.!]|$)`)
+
 // pardonPattern matches apologies with their reason.
 var pardonPattern = regexp.MustCompile(`(?i)^(?:i am|i'm|so|very) (?:very |so |really )?sorry\b|^(?:i ` +
 	`)?apologi[sz]e for\b`)
+
+// statementPattern matches statements of the player about itself, which are no acts.
+var statementPattern = regexp.MustCompile(`(?i)^(?:i(?: have|'ve|'m| am| was| had| did| know| think| believe| lied|` +
+	` never| love| like| hate| heard| saw| found| lost)) `)
 
 // courtesyLead matches courtesies in front of a name.
 var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
@@ -55,7 +63,8 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 	whole := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“")
 	toYou := command.AddressesYou(text)
 	vocative := strings.Contains(text, ",")
-	courteous := courtesyPattern.MatchString(text) || pardonPattern.MatchString(text)
+	courteous := courtesyPattern.MatchString(text) || pardonPattern.MatchString(text) ||
+		replyPattern.MatchString(text)
 	greets := courtesyLead.FindString(text)
 	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && greets == "" {
 		return i, false, nil
@@ -73,6 +82,11 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 			if i, ok, err = s.readSpeech(speech, people); ok || err != nil {
 				return err
 			}
+		}
+		if greets != "" && everyonePattern.MatchString(text[len(greets):]) {
+			i, ok = talkTo(world.Card{}, greets), true
+			i.DirectObject = ""
+			return nil
 		}
 		if greets != "" {
 			who, left, named, err := s.cutPerson(text[len(greets):], people)
@@ -201,22 +215,29 @@ func (s *turn) readSaying(rest string, people []world.Card) (i command.Intent, o
 	return i, true, nil
 }
 
-// readVocative reads a question or a courtesy with the name of somebody here before the first comma or after the last.
+// readVocative reads a question, a courtesy or a statement about oneself with the name of somebody here before the
+// first comma, behind it or after the last.
 func (s *turn) readVocative(text string, people []world.Card) (command.Intent, bool, error) {
 	marked := strings.HasSuffix(text, "?")
-	first, rest, _ := strings.Cut(text, ",")
-	last := strings.LastIndex(text, ",")
-	for _, try := range [][2]string{{first, rest}, {text[last+1:], text[:last]}} {
-		name, said := strings.Trim(try[0], " .!?"), strings.TrimSpace(try[1])
+	parts := strings.Split(text, ",")
+	for _, at := range slices.Compact([]int{0, len(parts) - 1, min(1, len(parts)-1)}) {
+		name, more, _ := strings.Cut(strings.TrimSpace(parts[at]), ". ")
+		name = strings.Trim(strings.TrimPrefix(name, courtesyLead.FindString(name)), " .!?")
+		left := slices.Concat(parts[:at], parts[at+1:])
+		if more != "" {
+			left = slices.Insert(left, at, " "+more) // I'll take it on, Wilkin. Out to the stone
+		}
+		said := strings.TrimSpace(strings.Join(left, ","))
 		if len(strings.Fields(name)) > 4 {
 			continue
 		}
-		who, left, ok, err := s.cutPerson(name, people)
+		who, after, ok, err := s.cutPerson(name, people)
 		if err != nil {
 			return command.Intent{}, false, err
 		}
 		_, asks := command.ReadQuestion(said + "?")
-		if ok && left == "" && (marked || asks || courtesyPattern.MatchString(said) || command.AddressesYou(said)) {
+		if ok && after == "" && (marked || asks || courtesyPattern.MatchString(said) || command.AddressesYou(said) ||
+			statementPattern.MatchString(said) || world.IsPromise(said)) {
 			if marked && !strings.HasSuffix(said, "?") {
 				said += "?"
 			}

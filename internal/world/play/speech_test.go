@@ -32,6 +32,12 @@ func TestSpeechReachesItsListener(t *testing.T) {
 		{"ask the woman if it rains", "Oda Tarn", "if it rains"},
 		{"see you later Oda", "Oda Tarn", "see you later"},
 		{"I am sorry if I was rude.", "Oda Tarn", "I am sorry if I was rude."},
+		{"i lied to you, Oda, i am not a founder", "Oda Tarn", "i lied to you, i am not a founder"},
+		{"I'll take it on, Oda. Out to the stone", "Oda Tarn", "I'll take it on, Out to the stone"},
+		{"I have been at the Stone, Oda", "Oda Tarn", "I have been at the Stone"},
+		{"hello Oda, could I have a pint please?", "Oda Tarn", "could I have a pint please?"},
+		{"yes please, I'd love some cake", "Oda Tarn", "yes please, I'd love some cake"},
+		{"hello everyone", "", "hello"},
 		{"say goodbye to everybody", "", "goodbye"},
 		{"tell everyone that I am back", "", "I am back"},
 	} {
@@ -101,5 +107,44 @@ func TestRepliesFitTheWords(t *testing.T) {
 	hidden := p.Does("ask Oda about the ghost").At("narration")
 	if told, _ := hidden.(string); strings.Contains(told, "secret") {
 		t.Errorf("a secret is told: %s", told)
+	}
+}
+
+// A question that no topic of somebody fits is answered from the texts before the player, by the wares, or with a line
+// that names its subject, and never with a line about something else.
+func TestAnswersKeepToTheSubject(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	p.Does("go north")
+	for _, row := range [][2]string{
+		{"ask Oda about the market stalls", "“Market stalls."},
+		{"ask Oda about the old well", "an old well, and it hums"},
+		{"ask Oda why the old well hums", "an old well, and it hums"},
+		{"Oda, what stands in the middle?", "In the middle stands an old well"},
+		{"ask Oda what she counts twice", "She counts everything twice."},
+		{"ask Oda about the letters", "the letters"},
+		{"ask Oda if she carries letters for anybody", "the letters"},
+		{"Oda, would you read me one of your verses?", "the verses"},
+		{"ask Oda what Rentday is for", "Rentday"},
+		{"ask Oda why he owes so much", "that"},
+		{"could I have some cake?", "cake"},
+		{"ask Oda if she sells pie", "pie"},
+		{"ask Oda for the puppet back", "puppet"},
+		{"hello Oda, could I have a pint please?", "pint"},
+	} {
+		told, _ := p.Does(row[0]).At("narration").(string)
+		if !strings.Contains(told, row[1]) || strings.Contains(told, "third step") || strings.Contains(told, "is owed") {
+			t.Errorf("%s: %q, want %q", row[0], told, row[1])
+		}
+	}
+	if told, _ := p.Does("tell Oda that the sea is green").At("narration").(string); !strings.Contains(told, "step") &&
+		!strings.Contains(told, "is owed") {
+		t.Errorf("words that ask nothing: %q is not one of her lines", told)
+	}
+	for _, pair := range [][2]string{{"ghost", "goose"}, {"cellar", "collar"}} {
+		hidden, _ := p.Does("ask Oda why the " + pair[0] + " waits").At("narration").(string)
+		if !strings.Contains(hidden, "the "+pair[0]) {
+			t.Errorf("%s: %q", pair[0], hidden)
+		}
 	}
 }

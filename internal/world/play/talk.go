@@ -84,19 +84,14 @@ func (s *turn) answerTo(b bond, said string) (string, error) {
 		return ""
 	}
 	if line, ofWords := world.AnswerOf(b.other, said, 0); ofWords {
-		if isFresh(line) {
-			return line, nil
-		}
-		for _, again := range againWords {
-			if whole := again + line; !slices.Contains(heard, whole) {
-				return whole, nil
-			}
-		}
-		return "", nil
+		return sayAgain(line, heard), nil
 	}
 	if !b.other.IsType("Creature") {
 		if line, err := s.replyTo(b, said); err != nil || isFresh(line) {
 			return line, err
+		}
+		if line, err := s.answerFromView(b, said); err != nil || line != "" {
+			return sayAgain(line, heard), err
 		}
 	}
 	var f world.Speaker
@@ -116,6 +111,19 @@ func (s *turn) answerTo(b bond, said string) (string, error) {
 		line = strings.TrimSpace(firstFresh(greetings(b.Regard)) + " " + line)
 	}
 	return line, nil
+}
+
+// sayAgain returns a line, or with other words before it if it was heard; "" if they all were.
+func sayAgain(line string, heard []string) string {
+	if !slices.ContainsFunc(heard, func(h string) bool { return strings.HasSuffix(h, line) }) {
+		return line
+	}
+	for _, again := range againWords {
+		if whole := again + line; !slices.Contains(heard, whole) {
+			return whole
+		}
+	}
+	return ""
 }
 
 // againWords begin a line that was said before.

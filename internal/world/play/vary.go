@@ -83,6 +83,21 @@ var (
 		[5]string{"", " I have thought about it.", " I wonder.", " And now?",
 			" Well, well."},
 	}
+	unknowing = phrasing{
+		[5]string{"Of %s I know nothing", "I can tell you nothing of %s", "I have heard nothing of %s",
+			"You ask the wrong one about %s", "What there is to know of %s, I never learnt"},
+		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
+	}
+	lacking = phrasing{
+		[5]string{"I have no %s to sell", "There is no %s to be had from me", "You will get no %s from me",
+			"I sell no %s", "No %s here"},
+		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
+	}
+	ofOneself = phrasing{
+		[5]string{"They say of me: ‘%s’", "It is told of me: ‘%s’", "You have heard how they put it: ‘%s’",
+			"People will tell you of me: ‘%s’", "As others tell it: ‘%s’"},
+		[5]string{"", " That is so.", " Well, why not.", " I do not deny it.", " There is no more to it."},
+	}
 	gesturing = phrasing{
 		[5]string{
 			"You %s.",

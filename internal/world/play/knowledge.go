@@ -1,0 +1,212 @@
+package play
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/markup"
+	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+	"loregate/internal/world/market"
+)
+
+// goodsPattern matches words that ask somebody for goods: if she sells pie, do you have any rope, what do you sell.
+var goodsPattern = regexp.MustCompile(`(?i)\b(?:you|he|she|they|if|whether)(?: also| still)? (?:sells?|have|has|got|` +
+	`serves?|offers?)(?: got)?(?: for sale)?\b(?: (?:a|an|any|some|the|more|of|another) )*(.*)`)
+
+// asksGoods matches the question for everything that somebody sells.
+var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:do |does |have )?(?:you|he|she|they) (?:sell|sells|have|has|got)` +
+	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\bfor sale\b|\byour (?:wares|goods|prices)\b`)
+
+// asksFor reports whether words ask for something, and do not only keep up a conversation.
+func asksFor(said string) bool {
+	if strings.HasSuffix(said, "?") || isIndirect(strings.ToLower(said)) || wishPattern.MatchString(said) {
+		return true
+	}
+	_, asks := command.ReadQuestion(said)
+	return asks || command.AsksYou(said)
+}
+
+// answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
+// sentence before the player that fits the words best, or that it knows nothing of their subject. "" is no line.
+func (s *turn) answerFromView(b bond, said string) (string, error) {
+	if !asksFor(said) {
+		return "", nil
+	}
+	thing, wish := thingWished(said)
+	if wish || asksGoods.MatchString(said) {
+		if line, err := s.offerGoods(b.other, thing); err != nil || line != "" {
+			return line, err
+		}
+	}
+	line, err := s.findKnown(b.other, said)
+	if err != nil || line != "" {
+		return line, err
+	}
+	if wish && thing != "" {
+		return lacking.tell(s.action.Line, thing), nil
+	}
+	subject := subjectOf(said)
+	if subject == "" {
+		if command.AddressesYou(said) {
+			return "", nil // how do you do it?
+		}
+		subject = "that"
+	}
+	return unknowing.tell(s.action.Line, subject), nil
+}
+
+// thingWished returns the thing that words ask somebody for, to have or to buy.
+func thingWished(said string) (thing string, ok bool) {
+	for _, p := range []*regexp.Regexp{wishPattern, goodsPattern} {
+		if m := p.FindStringSubmatch(said); m != nil {
+			thing = strings.TrimSpace(strings.TrimRight(m[1], " .!?"))
+			if _, bare, found := strings.Cut(thing, "something for "); found {
+				thing = bare
+			}
+			return thing, len(contentWords(thing)) > 0
+		}
+	}
+	if thing, ok = strings.CutPrefix(strings.ToLower(said), "for "); ok {
+		return strings.Join(trimArticles(strings.Fields(strings.TrimRight(thing, " .!?"))), " "), true
+	}
+	return "", false
+}
+
+func trimArticles(words []string) []string {
+	for len(words) > 1 && slices.Contains([]string{"a", "an", "the", "some", "any", "my", "your"}, words[0]) {
+		words = words[1:]
+	}
+	return words
+}
+
+// offerGoods returns the words with which a seller offers the wares that a name means, or all of them for no name; ""
+// if it has none.
+func (s *turn) offerGoods(seller world.Card, name string) (string, error) {
+	wares, err := s.listWares()
+	if err != nil {
+		return "", err
+	}
+	wares = slicesx.Filter(wares, func(w market.Ware) bool {
+		return w.Seller.ID == seller.ID && w.Quantity > 0 && (name == "" || rateFit(name, w.Card) > command.FitNone)
+	})
+	if len(wares) == 0 {
+		return "", nil
+	}
+	deal, _, err := s.readBargain(seller)
+	if err != nil {
+		return "", err
+	}
+	var offers []string
+	for _, w := range wares[:min(len(wares), maxOffered)] {
+		s.narrowLabel(w.Card, w.Seller, w.Money)
+		unit := ""
+		if w.Unit != "" {
+			unit = " a " + w.Unit
+		}
+		offers = append(offers, w.Card.Title()+", for "+countMoney(w.Money.Title(), w.CostOf(1, deal.Percent))+unit)
+	}
+	return "I have " + strings.Join(offers, "; ") + ".", nil
+}
+
+// maxOffered bounds the wares that a seller names at once.
+const maxOffered = 6
+
+// findKnown returns the sentence of a text before the player that fits words best, as somebody says it: it has half of
+// their content words at least, and a noun among them, apart from the names of the two. "" if none fits.
+func (s *turn) findKnown(who world.Card, said string) (string, error) {
+	names := slicesx.Map(command.BareWords(who.Title()+" "+s.player.Title()), stemOf)
+	words := slices.DeleteFunc(contentWords(said), func(w string) bool { return slices.Contains(names, w) })
+	if len(words) == 0 {
+		return "", nil
+	}
+	all, err := s.textsSeen()
+	if err != nil {
+		return "", err
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(p, q passage) int { // its own text first
+		return cmp.Compare(rankOf(p, who), rankOf(q, who))
+	})
+	var best passage
+	sentence, hits := "", 0
+	for _, p := range all {
+		if line, n := bestSentence([]string{markup.OneLine(p.text)}, words); n > hits {
+			best, sentence, hits = p, line, n
+		}
+	}
+	if 2*hits < len(words) || !hasNounOf(sentence, words) {
+		return "", nil
+	}
+	s.label = s.label.Meet(best.label)
+	if best.of == who.ID {
+		return ofOneself.tell(s.action.Line, sentence), nil
+	}
+	return sentence, nil
+}
+
+func rankOf(p passage, who world.Card) int {
+	if p.of == who.ID {
+		return 0
+	}
+	return 1
+}
+
+// hasNounOf reports whether a sentence has a noun of some stems.
+func hasNounOf(sentence string, stems []string) bool {
+	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	return slices.ContainsFunc(stems, func(w string) bool {
+		return slices.Contains(have, w) && meaning.Lemma(w, meaning.Noun) != ""
+	})
+}
+
+// subjectOf returns the thing that a question is about, with its article, as typed; "" if it names none.
+func subjectOf(said string) string {
+	q, ok := command.ReadQuestion(said)
+	name := q.Subject
+	if about, found := strings.CutPrefix(strings.ToLower(said), "about "); found {
+		name = said[len(said)-len(about):]
+	} else if !ok || len(strings.Fields(name)) > 4 || q.Kind == command.AskedAble {
+		name = ""
+	}
+	if name = strings.TrimRight(name, " .!?"); name == "" {
+		name = nounOf(slicesx.Map(strings.Fields(said), bareWord))
+	}
+	words := strings.Fields(name)
+	if len(words) == 0 || slices.Contains(pronouns, strings.ToLower(name)) {
+		return ""
+	}
+	for i, w := range words {
+		if words[i] = cmp.Or(otherPerson[strings.ToLower(w)], w); strings.EqualFold(w, "your") {
+			words[i] = "my"
+		}
+	}
+	if first := words[0]; first == strings.ToLower(first) && !slices.Contains(determiners, first) &&
+		!slices.Contains([]string{"a", "an", "my", "some", "any", "no"}, first) {
+		words = append([]string{"the"}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// nounOf returns the first noun of words that a determiner stands before, or else the last noun; "" if they have none.
+func nounOf(words []string) (noun string) {
+	determined := false
+	for i, w := range words {
+		isNoun := len(contentWords(w)) > 0 && meaning.Lemma(w, meaning.Noun) != ""
+		switch {
+		case slices.Contains(determiners, w):
+			determined = true
+		case !isNoun || i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
+			meaning.Lemma(words[i+1], meaning.Noun) != "": // the last lodger
+		case determined:
+			return w
+		default:
+			noun = w
+		}
+	}
+	return noun
+}
