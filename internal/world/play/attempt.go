@@ -274,7 +274,10 @@ func missing(phrase string) error {
 	if len(name) == 0 {
 		return cannot(reasonUnknown, "You see nothing here with which you could %s.", phrase)
 	}
-	return cannot(reasonUnknown, "You see no %s here.", strings.Join(name, " "))
+	if thing := strings.Join(name, " "); !isProperName(thing) {
+		return cannot(reasonUnknown, "You see no %s here.", thing)
+	}
+	return cannot(reasonUnknown, "%s is not here.", capitalize(strings.Join(name, " ")))
 }
 
 // isContentWord reports whether a word may name something.

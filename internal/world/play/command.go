@@ -166,7 +166,8 @@ const patience = 2500 * time.Millisecond
 
 // namesNear returns the names of the cards that a player may mean in a text: those around it, its own, the places that
 // exits lead to, and those in the text of the place. A text of one or two words needs none.
-func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardID, text string) (names []string, err error) {
+func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardID, text string) (names []string,
+	err error) {
 	if len(strings.Fields(text)) < minNamed {
 		return nil, nil
 	}

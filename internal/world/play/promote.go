@@ -236,7 +236,7 @@ func lastWord(name string) string { return name[strings.LastIndexByte(name, ' ')
 // linesFrom returns the fields of somebody who stood in a text: lines that tell no more than the text does.
 func linesFrom(r referent) string {
 	who := "me"
-	if r.mention.Plural {
+	if r.mention.Plural || isMainly(r.noun(), "social group") {
 		who = "us"
 	}
 	f := struct {

@@ -116,7 +116,9 @@ func (s *turn) explain(name string, ofPerson bool) (string, error) {
 		if p == command.It && command.BareWords(name) != nil {
 			p = command.They
 		}
-		all = slices.DeleteFunc(slices.Clone(all), func(t world.Card) bool { return !world.IsAlive(t) || t.ID == s.player.ID })
+		all = slices.DeleteFunc(slices.Clone(all), func(t world.Card) bool {
+			return !world.IsAlive(t) || t.ID == s.player.ID
+		})
 	}
 	r, err := s.recall(p, all)
 	switch t, ok := r.card(); {

@@ -72,10 +72,10 @@ func whichOf(cards []world.Card) error {
 	return cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(cards), "or"))
 }
 
-// resolve returns the referent of a phrase, among cards that it may mean. The order is: the cards by name; by
-// role; the nouns of the texts of the place; the exits and the places they lead to; people by gender, for "man" and
-// "woman"; the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning;
-// by words with a typing error; and last the living by the noun alone. No more is read than is needed.
+// resolve returns the referent of a phrase, among cards that it may mean. The order is: the cards by name; by role;
+// the nouns of the texts of the place; the exits and the places they lead to; people by gender, for "man" and "woman";
+// the nouns of the texts of the cards, and of the latest answers; cards and texts by words of like meaning; by words
+// with a typing error; and last the living by the noun alone. No more is read than is needed.
 func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error) {
 	if p := command.PronounOf(phrase); p != command.NoPronoun {
 		return s.recall(p, among)
@@ -116,8 +116,8 @@ type step func(phrase string, among []world.Card, r *referent) error
 
 // steps returns the ways to find the referent of a phrase that are tried after the names of cards, in their order.
 func (s *turn) steps() []step {
-	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findKindOfPlace, s.findAkin, s.findMisspelled,
-		s.findLoosely}
+	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findKindOfPlace,
+		s.findAkin, s.findMisspelled, s.findLoosely}
 }
 
 // looseSteps is the number of steps that compare words as they are. The last step needs two words.
@@ -211,7 +211,8 @@ const maxPart = 5
 func partsOf(words []string) (parts []string) {
 	for n := min(len(words), maxPart); n > 0; n-- {
 		for i := 0; i+n <= len(words); i++ {
-			if _, way := command.DirectionOf(words[i]); isContentWord(words[i]) && isContentWord(words[i+n-1]) && !(way && n == 1) {
+			_, way := command.DirectionOf(words[i])
+			if isContentWord(words[i]) && isContentWord(words[i+n-1]) && !(way && n == 1) {
 				parts = append(parts, strings.TrimRight(strings.Join(words[i:i+n], " "), ".,;:!?"))
 			}
 		}
@@ -361,7 +362,8 @@ func (s *turn) nobodyHere(phrase string) error {
 	if err != nil {
 		return err
 	}
-	if t, ok := r.card(); ok && !world.IsAlive(t) || r.isMentioned() && !r.mention.Denied && !mayBePerson(r.noun()) {
+	if t, ok := r.card(); ok && !world.IsAlive(t) || r.isMentioned() && !r.mention.Denied && !mayBePerson(r.noun()) &&
+		command.HeadOf(phrase) == command.HeadOf(r.mention.Noun) {
 		name := "The " + strings.ToLower(r.mention.Noun)
 		if ok {
 			name = t.Title()
@@ -382,7 +384,8 @@ func (s *turn) nobodyHere(phrase string) error {
 func isProperName(phrase string) bool {
 	head := command.HeadOf(phrase)
 	return strings.ToLower(phrase) != phrase ||
-		meaning.Lemma(head, meaning.Noun) == "" && !strings.Contains(phrase, " ") && !isAlive(head) && !strings.HasSuffix(head, "s")
+		meaning.Lemma(head, meaning.Noun) == "" && !strings.Contains(phrase, " ") && !isAlive(head) &&
+			!strings.HasSuffix(head, "s")
 }
 
 // notHere returns the error of an act on a thing that is not there. It tells of a thing with the same noun.
@@ -685,8 +688,8 @@ func isTraveller(words []string, t world.Card) bool {
 }
 
 // hosts are the nouns for people who keep an inn.
-var hosts = strings.Fields("innkeeper landlord landlady publican barkeeper barkeep bartender barman barmaid host hostess tavernkeeper " +
-	"taverner innkeep alewife")
+var hosts = strings.Fields("innkeeper landlord landlady publican barkeeper barkeep bartender barman barmaid host " +
+	"hostess tavernkeeper taverner innkeep alewife")
 
 // fitsRole reports whether words are the role of somebody, or a noun for people and other words from the first sentence
 // of its text.
