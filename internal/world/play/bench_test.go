@@ -28,7 +28,8 @@ func BenchmarkLocationContext(b *testing.B) {
 // fro, with a few seconds after each act.
 func BenchmarkCommand(b *testing.B) {
 	for name, texts := range map[string][]string{"look": {"look"}, "move": {"n", "s"},
-		"named": {"look at the tariff board"}, "absent": {"look at the purple zeppelin"}} {
+		"named": {"look at the tariff board"}, "absent": {"look at the purple zeppelin"},
+		"handled": {"write A on the tariff board", "ring the rope", "tie the rope to the board", "untie the rope"}} {
 		b.Run(name, func(b *testing.B) {
 			s := worldtest.New(b, func(c *worldtest.Setup) { c.Pace = play.Pace{Moves: -1, Looks: -1} })
 			p := s.Joins("Mira")

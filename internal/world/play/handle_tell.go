@@ -402,6 +402,9 @@ func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error)
 		"puddle"}, liquid...)...) {
 		texts = []string{"Only water.", "Your own face looks back at you.", "It is too dark down there to see the bottom."}
 	}
+	if slices.Contains(nounsOf(d.Handling.Thing), "fire") {
+		texts = []string{"It is hot, and you draw back.", "Embers, and too much heat to look for more."}
+	}
 	return texts[d.Line%len(texts)], nil
 }
 

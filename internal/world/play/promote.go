@@ -55,7 +55,7 @@ var (
 	// thingWords are nouns that WordNet has under none of thingKinds.
 	thingWords = strings.Fields("rope stall sign step stick string thread rag cloth bill note letter hook fork chain ring kite flag straw ticket page deed " +
 		"bond ledger scrap")
-	fixedWords = strings.Fields("stall sign step quay stair board bollard well")
+	fixedWords = strings.Fields("fire hearth stall sign step quay stair board bollard well")
 )
 
 // madeThing is the payload of World.Thing.Made.

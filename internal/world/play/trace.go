@@ -40,7 +40,7 @@ func stateOf(thing, state string) string {
 	}
 	switch words, writing := strings.CutPrefix(state, "written "); {
 	case writing:
-		return onIt + words + "”"
+		return onIt + words + "”."
 	case state == "out-of-place":
 		return subject + "no longer " + map[bool]string{true: "stand", false: "stands"}[subject == "They "] + " as before."
 	case state == "out":
