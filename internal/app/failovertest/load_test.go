@@ -60,9 +60,15 @@ func newService(t *testing.T, c *cluster, env ...string) *service {
 // openWorld creates a world and a key, and starts three processes.
 func (s *service) openWorld(slug string) {
 	s.t.Helper()
-	apptest.Eventually(s.t, "a world is created", patience, func() bool { // a database that is still prepared refuses it
-		_, err := s.try("world", "create", slug)
-		return err == nil
+	var refused error // by a database that is still prepared
+	defer func() {
+		if s.t.Failed() {
+			s.t.Log("creating the world: ", refused)
+		}
+	}()
+	apptest.Eventually(s.t, "a world is created", patience, func() bool {
+		_, refused = s.try("world", "create", slug)
+		return refused == nil
 	})
 	s.key, _, _ = strings.Cut(s.run("key", "create", "writers", "--role", "admin"), "\t")
 	for range 3 {
