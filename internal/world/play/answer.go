@@ -299,6 +299,10 @@ func (a *answerer) tellAbility() (string, error) {
 			return tellNamedExit(way), err
 		}
 	}
+	if verb, where, _ := strings.Cut(phrase, " "); slices.Contains(easyActs, verb) &&
+		(where == "" || where == "down" || command.MeansHere(strings.TrimPrefix(where, "down "))) {
+		return "Yes, you can " + phrase + ".", nil
+	}
 	if len(p.Intents) == 0 || p.Intents[0].DirectObject == "" || p.Intents[0].Verb == command.Talk {
 		return "You could try to " + phrase + ".", nil
 	}

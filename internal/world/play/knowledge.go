@@ -43,11 +43,12 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 			return line, err
 		}
 	}
-	line, err := s.findKnown(b.other, said)
+	wish = wish && thing != ""
+	line, err := s.findKnown(b.other, said, wish)
 	if err != nil || line != "" {
 		return line, err
 	}
-	if wish && thing != "" {
+	if wish {
 		return lacking.tell(s.action.Line, thing), nil
 	}
 	subject := subjectOf(said)
@@ -62,19 +63,29 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {
-	for _, p := range []*regexp.Regexp{wishPattern, goodsPattern} {
-		if m := p.FindStringSubmatch(said); m != nil {
-			thing = strings.TrimSpace(strings.TrimRight(m[1], " .!?"))
-			if _, bare, found := strings.Cut(thing, "something for "); found {
-				thing = bare
-			}
-			return thing, len(contentWords(thing)) > 0
+	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern} {
+		m := p.FindStringSubmatch(said)
+		if m == nil {
+			continue
 		}
+		thing = strings.TrimSpace(strings.TrimRight(m[1], " .!?"))
+		if _, bare, found := strings.Cut(thing, "something for "); found {
+			return bare, true
+		}
+		first, _, _ := strings.Cut(strings.ToLower(thing), " ")
+		return thing, !slices.Contains(pronouns, first) && first != "to" && (n == 0 || isGoods(thing))
 	}
 	if thing, ok = strings.CutPrefix(strings.ToLower(said), "for "); ok {
 		return strings.Join(trimArticles(strings.Fields(strings.TrimRight(thing, " .!?"))), " "), true
 	}
 	return "", false
+}
+
+// isGoods reports whether a name is that of a thing that may change hands, and not of a person or of a thought.
+func isGoods(name string) bool {
+	head := command.HeadOf(name)
+	return head != "" && slices.ContainsFunc([]string{"artifact", "food", "substance", "plant", "animal", "drink"},
+		func(kind string) bool { return meaning.IsA(head, meaning.Noun, kind) })
 }
 
 func trimArticles(words []string) []string {
@@ -117,12 +128,16 @@ func (s *turn) offerGoods(seller world.Card, name string) (string, error) {
 const maxOffered = 6
 
 // findKnown returns the sentence of a text before the player that fits words best, as somebody says it: it has half of
-// their content words at least, and a noun among them, apart from the names of the two. "" if none fits.
-func (s *turn) findKnown(who world.Card, said string) (string, error) {
+// their content words at least, and a noun among them, apart from the names of the two. The noun that they are about
+// counts twice. own leaves only the person's own text. "" is no sentence.
+func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) {
 	names := slicesx.Map(command.BareWords(who.Title()+" "+s.player.Title()), stemOf)
 	words := slices.DeleteFunc(contentWords(said), func(w string) bool { return slices.Contains(names, w) })
 	if len(words) == 0 {
 		return "", nil
+	}
+	if head := stemOf(command.HeadOf(subjectOf(said))); slices.Contains(words, head) {
+		words = append(words, head)
 	}
 	all, err := s.textsSeen()
 	if err != nil {
@@ -135,6 +150,9 @@ func (s *turn) findKnown(who world.Card, said string) (string, error) {
 	var best passage
 	sentence, hits := "", 0
 	for _, p := range all {
+		if own && p.of != who.ID {
+			continue
+		}
 		if line, n := bestSentence([]string{markup.OneLine(p.text)}, words); n > hits {
 			best, sentence, hits = p, line, n
 		}
@@ -160,8 +178,14 @@ func rankOf(p passage, who world.Card) int {
 func hasNounOf(sentence string, stems []string) bool {
 	have := slicesx.Map(command.BareWords(sentence), stemOf)
 	return slices.ContainsFunc(stems, func(w string) bool {
-		return slices.Contains(have, w) && meaning.Lemma(w, meaning.Noun) != ""
+		return slices.Contains(have, w) && isNoun(w)
 	})
+}
+
+// isNoun reports whether a word may be a noun, as words are that no dictionary has.
+func isNoun(w string) bool {
+	return meaning.Lemma(w, meaning.Noun) != "" || stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
+		meaning.Lemma(w, meaning.Verb) == ""
 }
 
 // subjectOf returns the thing that a question is about, with its article, as typed; "" if it names none.
@@ -196,11 +220,10 @@ func subjectOf(said string) string {
 func nounOf(words []string) (noun string) {
 	determined := false
 	for i, w := range words {
-		isNoun := len(contentWords(w)) > 0 && meaning.Lemma(w, meaning.Noun) != ""
 		switch {
 		case slices.Contains(determiners, w):
 			determined = true
-		case !isNoun || i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
+		case len(contentWords(w)) == 0 || meaning.Lemma(w, meaning.Noun) == "" || i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
 			meaning.Lemma(words[i+1], meaning.Noun) != "": // the last lodger
 		case determined:
 			return w

@@ -24,12 +24,14 @@ var courtesies = []courtesy{
 	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), "nod", []string{"You are welcome.",
 		"Don't mention it.", "No need for thanks.",
 		"Any time.", "It was nothing.", "Glad to."}},
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), "bid you farewell", []string{"Go well.",
-		"Until the next time.", "Mind how you go.",
-		"Farewell, then.", "Safe ways.", "Good day."}},
-	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive)`), "take it well", []string{"No harm done.", "It is forgotten.",
-		"Say no more of it.", "Well. All right.",
-		"These things happen."}},
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), "bid you farewell",
+		[]string{"Go well.",
+			"Until the next time.", "Mind how you go.",
+			"Farewell, then.", "Safe ways.", "Good day."}},
+	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive|^i lied\b)`), "take it well",
+		[]string{"No harm done.", "It is forgotten.",
+			"Say no more of it.", "Well. All right.",
+			"These things happen."}},
 	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|` +
 		`how do you do|nice to meet you)\b`), "greet you", []string{"Good day to you.",
 		"And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}},
@@ -100,9 +102,9 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 }
 
 // offerPattern matches a line that offers something.
-var offerPattern = regexp.MustCompile(`(?i)\b(?:would you|will you|won't you|do you want|care for|have (?:a|some)|take ` +
-	`(?:a|some|one)|help yourself|want (?:a|some|one)|like (?:a|some|one)|if you (?:will|like|want)|you may have|can ` +
-	`have|shall i|let me)\b|\bthere is “`)
+var offerPattern = regexp.MustCompile(`(?i)\b(?:would you|will you|won't you|do you want|care for|have (?:a|some)|` +
+	`take (?:a|some|one)|help yourself|want (?:a|some|one)|like (?:a|some|one)|if you (?:will|like|want)|you may ` +
+	`have|can have|shall i|let me)\b|\bthere is “`)
 
 // The lines to a yes and to a no to an offer.
 var (

@@ -85,12 +85,12 @@ var (
 	}
 	unknowing = phrasing{
 		[5]string{"Of %s I know nothing", "I can tell you nothing of %s", "I have heard nothing of %s",
-			"You ask the wrong one about %s", "What there is to know of %s, I never learnt"},
+			"You ask the wrong one about %s", "Nobody ever told me of %s"},
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
 	lacking = phrasing{
-		[5]string{"I have no %s to sell", "There is no %s to be had from me", "You will get no %s from me",
-			"I sell no %s", "No %s here"},
+		[5]string{"I have no %s", "There is no %s to be had from me", "You will get no %s from me",
+			"Look elsewhere for %s", "No %s here"},
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
 	ofOneself = phrasing{
