@@ -38,7 +38,7 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 		return "", nil
 	}
 	thing, wish := thingWished(said)
-	if wish || asksGoods.MatchString(said) {
+	if thing != "" || asksGoods.MatchString(said) {
 		if line, err := s.offerGoods(b.other, thing); err != nil || line != "" {
 			return line, err
 		}
@@ -70,7 +70,7 @@ func thingWished(said string) (thing string, ok bool) {
 		}
 		thing = strings.TrimSpace(strings.TrimRight(m[1], " .!?"))
 		if _, bare, found := strings.Cut(thing, "something for "); found {
-			return bare, true
+			return bare, false // a text may tell of a remedy that is no ware
 		}
 		first, _, _ := strings.Cut(strings.ToLower(thing), " ")
 		return thing, !slices.Contains(pronouns, first) && first != "to" && (n == 0 || isGoods(thing))
@@ -223,11 +223,12 @@ func nounOf(words []string) (noun string) {
 		switch {
 		case slices.Contains(determiners, w):
 			determined = true
-		case len(contentWords(w)) == 0 || meaning.Lemma(w, meaning.Noun) == "" || i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
-			meaning.Lemma(words[i+1], meaning.Noun) != "": // the last lodger
+		case len(contentWords(w)) == 0 || meaning.Lemma(w, meaning.Noun) == "" ||
+			i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
+				meaning.Lemma(words[i+1], meaning.Noun) != "": // the last lodger
 		case determined:
 			return w
-		default:
+		case meaning.Lemma(w, meaning.Adjective) == "": // if he is married
 			noun = w
 		}
 	}

@@ -104,6 +104,11 @@ func TestRepliesFitTheWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, told, want)
 		}
 	}
+	for _, text := range []string{"hello everyone", "say goodbye to everybody"} {
+		if told, _ := p.Does(text).At("narration").(string); !strings.HasPrefix(told, "Oda Tarn says: “") {
+			t.Errorf("%s: %q", text, told)
+		}
+	}
 	hidden := p.Does("ask Oda about the ghost").At("narration")
 	if told, _ := hidden.(string); strings.Contains(told, "secret") {
 		t.Errorf("a secret is told: %s", told)
@@ -129,6 +134,8 @@ func TestAnswersKeepToTheSubject(t *testing.T) {
 		{"ask Oda why he owes so much", "that"},
 		{"ask Oda about the twelfth well", "an old well, and it hums"},
 		{"could I have some cake?", "cake"},
+		{"Oda, do you have something for the middle well?", "an old well, and it hums"},
+		{"ask Oda if she is married", "that"},
 		{"Oda, do you have children?", "children"},
 		{"ask Oda if she sells pie", "pie"},
 		{"ask Oda for the puppet back", "puppet"},
