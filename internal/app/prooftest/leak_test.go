@@ -147,8 +147,8 @@ func testNoMarkLeaks(t *testing.T, on string) {
 	o.checkExports()
 	o.tryControl()
 	o.wantCoverage()
-	o.wantNoMarkInLogs()
 	o.wantReplay()
+	o.wantNoMarkInLogs()
 }
 
 // askAll makes calls to everything as every caller.

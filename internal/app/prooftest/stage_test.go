@@ -247,7 +247,11 @@ func newStage(t testing.TB, on string) *stage {
 	c := configOn(t, on)
 	if on == placed {
 		s.server = pgtest.Start(t)
-		c.Databases, c.Worlds = []string{"east=" + s.server.Empty()}, []string{"lend*=east"}
+		east := s.server.Empty()
+		if err := createSchema(t.Context(), east); err != nil { // a database that is still prepared refuses worlds
+			t.Fatal(err)
+		}
+		c.Databases, c.Worlds = []string{"east=" + east}, []string{"lend*=east"}
 	}
 	c.Addr, c.Tracing.Endpoint = host, collector.URL
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1,
