@@ -109,13 +109,6 @@ func isOwning(words []word) bool {
 			if me {
 				return true
 			}
-		default:
-			if verb := meaning.Lemma(w.fold, meaning.Verb); me && w.known.class&grammarClasses == 0 && strings.HasSuffix(w.fold, "ing") &&
-				slices.ContainsFunc([]string{"carry", "hold", "wear", "own"}, func(kind string) bool {
-					return meaning.IsA(verb, meaning.Verb, kind)
-				}) {
-				return true // what am I lugging around
-			}
 		case "left":
 			owns = true
 			if counted {
@@ -123,6 +116,13 @@ func isOwning(words []word) bool {
 			}
 		case "collected", "gathered", "looted":
 			owns = true
+		default:
+			if verb := meaning.Lemma(w.fold, meaning.Verb); me && w.known.class&grammarClasses == 0 && strings.HasSuffix(w.fold, "ing") &&
+				slices.ContainsFunc([]string{"carry", "hold", "wear", "own"}, func(kind string) bool {
+					return meaning.IsA(verb, meaning.Verb, kind)
+				}) {
+				return true // what am I lugging around
+			}
 		}
 	}
 	return me && owns

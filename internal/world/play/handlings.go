@@ -19,7 +19,6 @@ var (
 	asStay  = []command.Verb{command.Rest, command.Defend, command.Use}
 	asLook  = []command.Verb{command.Look, command.Examine, command.Use}
 	asAny   = []command.Verb{command.Use, command.Drop, command.Take, command.Give, command.Look, command.Examine}
-	noVerb  []command.Verb
 	rigid   = []string{"rock", "stone", "metal", "body of water", "liquid", "fire", "water", "air", "sky", "ground"}
 	liquid  = []string{"liquid", "body of water", "beverage", "water"}
 	burning = []string{"fire", "flame", "lamp", "lantern", "candle", "torch", "source of illumination", "fireplace",
