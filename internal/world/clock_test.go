@@ -147,8 +147,8 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	quay := s.Tick("Quay")
 	far := p.Does("in")
 	far.Is("events.1.payload.policy", "compress", "clock", int(limit))
-	if n := far.At("narration").(string); !strings.Contains(n, "has yet to catch up") ||
-		!strings.Contains(n, "The rest of the night passes") {
+	if n := far.At("narration").(string); !strings.Contains(n, "sooner than you had thought") ||
+		!strings.Contains(n, "It is earlier than you thought: it is still night here.") {
 		t.Errorf("%s", n)
 	}
 	if s.Tick("Quay") != quay {

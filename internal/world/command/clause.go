@@ -18,6 +18,10 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 	if p.trade = ""; h.at < len(words) {
 		p.trade = tradeVerbs[words[h.at].fold]
 	}
+	words, h = p.lookBack(cutBack(words, h), h)
+	if p.parseOffer(words, h, at) {
+		return
+	}
 	p.manner = p.readManner(words[h.at:])
 	switch {
 	case h.negated:

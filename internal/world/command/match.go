@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,13 @@ func SplitCount(name string) (n int64, what string) {
 		return v, rest
 	}
 	if v := slices.Index(numberWords, foldWord(first)); v > 0 && ok {
+		if of, found := strings.CutPrefix(rest, "of "); found { // one of his drawings
+			words := trimArticles(lex(of))
+			if n := len(words); n > 0 && v == 1 {
+				words[n-1].raw = cmp.Or(meaning.Lemma(words[n-1].fold, meaning.Noun), words[n-1].raw)
+			}
+			rest = joinWords(words)
+		}
 		return int64(v), rest
 	}
 	return 1, name

@@ -311,8 +311,16 @@ func tellAttempt(d world.Action) string {
 	switch {
 	case d.Effect == "":
 		return gesturing.tell(d.Line, d.Detail)
+	case success && slices.Contains(easyActs, verb):
+		return gesturing.tell(d.Line, d.Detail)
 	case success && slices.Contains(motions, verb):
-		return managed.tell(d.Line, d.Detail) + " It leads nowhere else: you are where you were."
+		return managed.tell(d.Line, d.Detail) + " Then you come back to where you were."
+	case approaches[verb].skill == "animal handling" && d.Target != nil:
+		told := unheeding
+		if success {
+			told = heeding
+		}
+		return capitalize(told.tell(d.Line, world.DefiniteName(d.Target.Name)))
 	case approaches[verb].social && d.Target != nil && success:
 		return capitalize(moved.tell(d.Line, world.DefiniteName(d.Target.Name)))
 	case approaches[verb].social && d.Target != nil:

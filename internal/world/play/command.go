@@ -268,6 +268,10 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 			if told != "" {
 				texts = append(texts, told)
 			}
+			if n := len(out.Events); change == receipt.Change && i.Verb == command.Move && n > 0 &&
+				out.Events[n-1].Type == string(world.PlayerAct) {
+				result.Verb = command.Attempt // the motion led nowhere else
+			}
 		}
 		if result.Outcome == "done" {
 			result.Text = strings.Join(texts, " ")

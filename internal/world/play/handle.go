@@ -134,6 +134,9 @@ func handlingOf(m *command.Manner, read command.Verb) (handling, bool) {
 		return h, true
 	}
 	h, ok := handlings()[m.Verb]
+	if read == command.Move && !(ok && h.replaces(read)) {
+		return handlings()["go"], true
+	}
 	return h, ok && h.replaces(read)
 }
 

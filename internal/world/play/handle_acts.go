@@ -175,6 +175,9 @@ func planKnock(h *handled) error {
 // planShift turns, pushes or lifts a thing. One that can be carried is only handled; another one may give way, and is
 // then no longer where it was.
 func planShift(h *handled) error {
+	if h.object == "" && (h.by == "on" || h.by == "at") { // pull on the rope
+		h.object = h.other
+	}
 	t, err := h.findThing(h.object)
 	switch {
 	case err != nil:
@@ -186,7 +189,18 @@ func planShift(h *handled) error {
 	case len(t.nouns) > 0 && t.isKind(massive...):
 		return h.done("massive", t)
 	}
-	if t.hasCard() && isPortable(t.card) || len(t.nouns) > 0 && t.isKind(soft...) {
+	own, err := h.carriedCards()
+	if err != nil {
+		return err
+	}
+	isOwn := t.hasCard() && slices.ContainsFunc(own, func(o world.Card) bool { return o.ID == t.card.ID })
+	isSoft := len(t.nouns) > 0 && t.isKind(soft...)
+	switch verb, _, _ := strings.Cut(h.manner.Verb, " "); {
+	case isSoft && !isOwn && (verb == "lift" || verb == "raise"):
+		return h.done("soft", t)
+	case (verb == "pull" || verb == "tug") && (isSoft || t.hasCard() && isPortable(t.card)):
+		return h.done("pull", t)
+	case isSoft || t.hasCard() && isPortable(t.card):
 		return h.done("light", t)
 	}
 	if ok, err := h.settleHandling("athletics", "easy"); err != nil || !ok {

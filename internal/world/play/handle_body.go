@@ -18,6 +18,10 @@ func planWear(h *handled) error {
 	}
 	t := asSubject(c, h.object)
 	if h.name == "wear" && len(t.nouns) > 0 && !t.isKind(wearable...) {
+		if h.manner.Verb == "pull on" {
+			h.as = "pull"
+			return errAs
+		}
 		return cannot("unfit", "%s %s nothing to wear.", capitalize(t.name), world.IsAre(t.name))
 	}
 	worn := "worn by " + h.player.Title()
@@ -150,9 +154,14 @@ func planSense(h *handled) error {
 	if err != nil {
 		return err
 	}
-	if t.hasCard() && world.IsAlive(t.card) && (h.name == "taste" || h.manner.Verb == "stroke" || h.manner.Verb == "pat" ||
+	if t.hasCard() && world.IsAlive(t.card) && (h.name == "taste" ||
 		h.name == "touch" && !t.card.IsType("Creature")) {
 		return errOther
+	}
+	if isAlone := !t.hasCard() && len(t.nouns) > 0 && t.isKind("animal"); slices.Contains(strokes, h.manner.Verb) &&
+		(isAlone || t.hasCard() && world.IsAlive(t.card)) {
+		h.action.Handling = &world.Handling{Words: h.manner.Verb}
+		return h.done("alive", t)
 	}
 	if !t.of.IsZero() {
 		of, ok, err := h.CardByID(h.ctx, t.of)
@@ -166,6 +175,24 @@ func planSense(h *handled) error {
 	return h.done("", t)
 }
 
+// strokes are the verbs of touching an animal.
+var strokes = strings.Fields("pet caress cuddle stroke pat")
+
+// planWarm warms the hands or feet at a fire.
+func planWarm(h *handled) error {
+	switch {
+	case h.object != "" && toolOf(h.object) != "" && !isSelf(h.object):
+		return errOther
+	case h.other == "":
+		return h.done("self", subject{})
+	}
+	t, err := h.findThing(h.other)
+	if err != nil {
+		return err
+	}
+	return h.done("", t)
+}
+
 // planPerch sits, lies, climbs or hides at a thing.
 func planPerch(h *handled) error {
 	name, by := h.other, h.by
@@ -173,6 +200,9 @@ func planPerch(h *handled) error {
 		name, by = h.object, "on"
 	}
 	act := h.name
+	if act == "climb" && slices.Contains([]string{"to", "up to", "toward", "towards"}, by) {
+		return planWalk(h)
+	}
 	if h.manner.Verb == "hide" || h.manner.Verb == "conceal" || h.manner.Verb == "crouch" && by != "" {
 		act = "hide"
 	}
@@ -216,7 +246,7 @@ func planPerch(h *handled) error {
 			return h.failed(err, t)
 		}
 	case "climb":
-		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" || by == "into" || by == "in" ||
+		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" || slices.Contains([]string{"into", "in", "onto", "on"}, by) ||
 			len(t.nouns) > 0 && t.isKind("seat", "bed", "furniture", "step") {
 			break
 		}
@@ -230,12 +260,15 @@ func planPerch(h *handled) error {
 // planFollow keeps close to somebody who is there.
 func planFollow(h *handled) error {
 	name := cmpName(h.object, h.other)
-	t, err := h.findThing(name)
+	t, err := h.findThing(cmpName(sourceOf(name), name))
 	if err != nil {
 		return err
 	}
-	if t.hasCard() && world.IsAlive(t.card) && t.card.ID != h.player.ID {
+	if t.hasCard() && world.IsAlive(t.card) && t.card.ID != h.player.ID && sourceOf(name) == "" {
 		return h.done("", t)
+	}
+	if sourceOf(name) != "" {
+		return h.done("sensed", t)
 	}
 	return h.done("thing", t)
 }

@@ -107,6 +107,8 @@ var handlingTexts = map[string][]string{
 	},
 	"push with":    {"You shift {o} with {t}."},
 	"push light":   {"You lift {o} and weigh it in your hands. {about}", "You move {o} a little to the side."},
+	"push soft":    {"You lift a corner of {o}, and let it fall again.", "You lift {o} a little way."},
+	"push pull":    {"You pull at {o}. It gives a little, and then it holds.", "You give {o} a good pull."},
 	"push massive": {"{O} {is} not for moving.", "You push, and it is you that moves: {o} stay{s} where it was."},
 	"push failed":  {"{O} do{es} not budge.", "You strain at {o} until you see stars. It has not moved."},
 	"hold up":      {"You hold {o} up {w} and look. {about}"},
@@ -151,6 +153,14 @@ var handlingTexts = map[string][]string{
 		"You {w} for a moment, and look about you.",
 	},
 	"sit": {"You {w} {o}.", "You {w} {o}, and nobody objects.", "For a while you {w} {o}."},
+	"go": {
+		"You go up to {o}.", "You go over to {o}.", "A few steps, and you stand before {o}.",
+		"You cross over to {o}.", "You make your way to {o}.",
+	},
+	"go along":   {"You {w} {o}.", "Step by step you {w} {o}.", "You {w} {o}, and take your time."},
+	"go already": {"You are at {o} already."},
+	"make":       {"You make {o} {w}.", "You make {o} {w}, after a fashion.", "In your hands {o} begin{s} to {w}."},
+	"make alive": {"You try to make {o} {w}. {O} {is} not in the mood.", "You show {o} how to {w}, and get a look for it."},
 	"climb": {
 		"You {w} {o}. You are still where you were, only with a better view.",
 		"You {w} {o}, and stay there for a breath.",
@@ -166,6 +176,8 @@ var handlingTexts = map[string][]string{
 		"You keep close to {o}, who for now goes nowhere.",
 		"You dog the steps of {o}. It is a short walk: a few paces there, a few back.",
 	},
+	"follow sensed": {"You follow it as far as {o}.", "It leads you as far as {o}, and no farther.",
+		"You go where it comes from: {o}."},
 	"follow thing": {"{O} {is} going nowhere, and so, for the moment, are you."},
 	"wait":         {"You wait {span}. It is {time} now.", "You let {span} go by. It is {time}."},
 	"wait here":    {"{O} {is} here already. You wait a moment all the same."},
@@ -225,6 +237,9 @@ var handlingTexts = map[string][]string{
 	"smell":        {"You smell {o}. {sense}"},
 	"taste":        {"You put your tongue to {o}. {sense}"},
 	"touch":        {"You touch {o}. {sense}"},
+	"touch alive":  {"You {w} {o}, who lets you.", "You {w} {o}, and {o} lets you.", "You {w} {o} for a while."},
+	"warm":         {"You warm yourself at {o}.", "You hold your hands out to {o}, and are warm.", "{O} {is} warm, and soon so are you."},
+	"warm self":    {"You rub your hands until they are warm.", "You blow into your hands. It helps a little."},
 	"listen":       {"You listen to {o}. {sense}"},
 }
 
@@ -294,7 +309,7 @@ func (m narrator) tellHandling(ctx context.Context, d world.Action) (string, err
 		return "", err
 	}
 	if t.Act == "wait" && d.CutMs > 0 {
-		text += " Time would pass no faster: the world has yet to catch up with you."
+		text += " " + slowHour
 	}
 	return text, nil
 }

@@ -75,6 +75,10 @@ func TestActsOnThingsAreTold(t *testing.T) {
 		{"jump into the water", "water"}, {"listen", "You listen."}, {"kick the bucket", "bucket"}, {"wear the hat",
 			"hat"}, {"take off the hat", "hat"},
 		{"take down the rope", "You take the rope."}, {"wake the hound", "Salt Hound"},
+		{"make the lantern dance", "the lantern"}, {"make the hound dance", "the Salt Hound"}, {"make the bucket roll", "the bucket"}, {"pull on the rope", "rope"},
+		{"tug at the rope", "rope"}, {"warm my hands at the lantern", "lantern"}, {"pet the hound", "the Salt Hound"},
+		{"follow the smell of pine", "the pine"}, {"follow the noise of the bell", "the bell"},
+		{"listen to the sound of the bell", "You listen to the bell."},
 	} {
 		act, want := row[0], row[1]
 		got := p.Does(act)

@@ -114,13 +114,20 @@ var handlings = sync.OnceValue(func() map[string]handling {
 		command.Move}, asAny...), plan: planDoff})
 	add("eat, devour, chew, nibble, gobble, munch, swallow, eat up", handling{over: asUse, makes: true, plan: planEat})
 	add("drink, sip, swig, quaff, gulp, drink up", handling{over: asUse, makes: true, plan: planDrink})
-	for _, sense := range []string{"smell, sniff", "taste, lick", "touch, feel, stroke, pat", "listen, hear"} {
+	for _, sense := range []string{"smell, sniff", "taste, lick", "touch, feel", "listen, hear"} {
 		add(sense, handling{over: append([]command.Verb{command.Attack}, asLook...), plan: planSense})
 	}
 	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay,
 		plan: planPerch})
 	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb",
-		plan: planPerch})
+		over: []command.Verb{command.Move}, plan: planPerch})
+	add("go, walk, run, come, cross, approach", handling{name: "go", over: []command.Verb{command.Move},
+		plan: planWalk})
+	add("warm", handling{over: asUse, plan: planWarm})
+	add("make, have", handling{name: "make", over: append([]command.Verb{command.Attack, command.Talk,
+		command.Rest, command.Move}, asAny...), plan: planMakeAct})
+	add("pet, caress, cuddle, stroke, pat", handling{name: "touch", over: append([]command.Verb{command.Attack,
+		command.Talk}, asAny...), plan: planSense})
 	add("wake, wake up, rouse, awaken, poke, prod", handling{name: "wake", over: append([]command.Verb{command.Talk,
 		command.Attack}, asAny...), plan: planWake})
 	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw,
@@ -132,7 +139,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("take down, pull down, get down, unhook, unpin", handling{name: "take",
 		over: append([]command.Verb{command.Attack}, asAny...), makes: true, plan: planTakeDown})
 	add("use", handling{over: []command.Verb{command.Use}, plan: planUseAs})
-	add("follow, accompany, shadow, tail", handling{plan: planFollow})
+	add("follow, accompany, shadow, tail", handling{over: []command.Verb{command.Move}, plan: planFollow})
 	add("wait, wait for", handling{over: asStay, plan: planWait})
 	add("dig, dig up", handling{over: asAny, plan: planDig})
 	add("swim, wade, bathe, paddle, dive", handling{name: "swim", over: asUse, plan: planSwim})
@@ -149,6 +156,11 @@ func (s *turn) planHandling() error {
 	for _, name := range []*string{&h.object, &h.other, &h.tool} {
 		var err error
 		if *name, err = s.explain(*name, false); err != nil {
+			return err
+		}
+	}
+	if h.isMotion() {
+		if ok, err := h.planGoal(); ok || err != nil {
 			return err
 		}
 	}

@@ -68,8 +68,7 @@ func (m narrator) tellReconciliation(ctx context.Context, e canon.StoredEvent) (
 			break
 		}
 	}
-	return "You are ahead of the hour here. The rest of the " + world.TimeOfDay(r.Anchor) +
-		" passes before it has caught up with you.", err
+	return "It is earlier than you thought: it is still " + world.TimeOfDay(r.Anchor) + " here.", err
 }
 
 func (m narrator) tellMove(ctx context.Context, d world.Action) (string, error) {
@@ -85,7 +84,7 @@ func (m narrator) tellMove(ctx context.Context, d world.Action) (string, error) 
 		return head + ".", err
 	}
 	if d.CutMs >= longTravel {
-		head += ". The way is long, and you are there sooner than you should be: the world has yet to catch up with you"
+		head += ". The way is long, and yet you are there sooner than you had thought"
 	}
 	view, err := m.describePlace(ctx, t, d.PlayerID)
 	return head + ". " + view, err
@@ -356,11 +355,14 @@ func tellRest(d world.Action) string {
 		return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again " + inDayPart(d.Clock) + "."
 	case d.DurationMs < world.Minute:
 		return "You settle down, and no rest comes: hardly a moment has passed. " +
-			"Rest again when the world has caught up with you."
+			"It is too soon to rest again."
 	}
 	return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again " + inDayPart(d.Clock) +
-		". Time would pass no faster: the world has yet to catch up with you."
+		". " + slowHour
 }
+
+// slowHour tells that a wait ended early because the player is as far ahead of the world as MaxLead allows.
+const slowHour = "The hours are slow to pass: you give up waiting for now."
 
 // longTravel is the cut of a travel from which on the narration mentions that it took less time
 // than it should.

@@ -98,7 +98,24 @@ func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error
 	if command.MeansCrowd(phrase) {
 		return s.everyone(among), nil
 	}
+	if source := sourceOf(phrase); source != "" {
+		return s.resolve(source, among)
+	}
 	return r, nil
+}
+
+// sensations are nouns of what is perceived of a thing.
+var sensations = strings.Fields("sound noise smell scent stink reek aroma odour odor whiff ringing ring tone note music " +
+	"song voice echo glow light gleam glimmer smoke trail")
+
+// sourceOf returns the noun behind "of" if the one in front of it is only perceived, as the bell of the sound of the
+// bell. It is "" if there is none.
+func sourceOf(phrase string) string {
+	sensed, source, ok := strings.Cut(phrase, " of ")
+	if !ok || !slices.Contains(sensations, command.HeadOf(sensed)) {
+		return ""
+	}
+	return source
 }
 
 // everyone returns the referent of a word for all persons among cards.

@@ -71,6 +71,16 @@ var (
 		[5]string{"", " You leave it at that.", " The moment passes.",
 			" Perhaps another time.", " It was breath for nothing."},
 	}
+	heeding = phrasing{
+		[5]string{"%s lets you.", "%s looks up at you, and stays.", "%s comes a little closer.", "%s puts up with it.",
+			"%s seems to like it."},
+		[5]string{"", " You leave it at that.", " The moment passes.", " You take your time.", " All is well."},
+	}
+	unheeding = phrasing{
+		[5]string{"%s draws back from you.", "%s turns away.", "%s will have none of it.", "%s looks at you askance.",
+			"%s moves out of your reach."},
+		[5]string{"", " You leave it at that.", " The moment passes.", " Perhaps another time.", " You give it room."},
+	}
 	recallingPromise = phrasing{
 		[5]string{"You gave me your word: ‘%s’.", "Have you done it? ‘%s’, you said.", "I count on it: ‘%s’.",
 			"‘%s’. I heard you.", "You promised: ‘%s’."},
@@ -103,7 +113,7 @@ var (
 			"You %s.",
 			"You stop, and %s.",
 			"For a while you %s.",
-			"You take a breath, and %s.",
+			"You take your time, and %s.",
 			"Here and now, you %s.",
 		},
 		[5]string{"", " Nobody minds.", " It does no harm.", " The moment passes.", " Then you go on as before."},

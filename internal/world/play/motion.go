@@ -1,0 +1,146 @@
+package play
+
+import (
+	"slices"
+
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// goalWords are the prepositions in front of the goal of a motion, and notGoals those of names that are none.
+var (
+	goalWords = []string{"to", "up to", "over", "toward", "towards", "into", "onto", "beside", "for", "at"}
+	notGoals  = []string{"from", "with", "without", "like", "as", "until", "till", "about"}
+)
+
+// isMotion reports whether the act is a motion, which may lead through an exit.
+func (h *handled) isMotion() bool {
+	return h.intent.Verb == command.Move || h.intent.Verb == command.Attempt && slices.Contains(motions, h.manner.Verb)
+}
+
+// goals returns the names in a clause of motion, its goal first: along the causeway to the stone.
+func (h *handled) goals() (list []command.Part, err error) {
+	m := h.manner
+	for _, p := range append([]command.Part{{Name: m.Object}}, m.Parts...) {
+		if p.Name == "" || slices.Contains(notGoals, p.By) || command.MeansHere(p.Name) || isBodyPart(p.Name) {
+			continue
+		}
+		if p.Name, err = h.explain(p.Name, false); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b command.Part) int { return goalRank(a.By) - goalRank(b.By) })
+	return list, nil
+}
+
+func goalRank(by string) int {
+	if slices.Contains(goalWords, by) {
+		return 0
+	}
+	return 1
+}
+
+// planGoal goes through the exit that a name in a clause of motion means. A person or thing that is the goal and stands
+// here is no exit. ok is false if the clause means none, or if its direction is enough.
+func (h *handled) planGoal() (ok bool, err error) {
+	if plain, err := h.hasDirection(); plain || err != nil {
+		return false, err
+	}
+	goals, err := h.goals()
+	if err != nil {
+		return true, err
+	}
+	around, err := h.cardsAround()
+	if err != nil {
+		return true, err
+	}
+	for i, p := range goals {
+		if here, err := h.isThisPlace(p.Name); err != nil || here && i == 0 {
+			if err != nil {
+				return true, err
+			}
+			return true, h.doneGoing("already", subject{name: definite(h.place)})
+		} else if here {
+			continue
+		}
+		var r referent
+		if err := h.findWayAs(p.Name, command.FitForms, &r); err != nil {
+			return true, err
+		}
+		if found, _ := matchNames(p.Name, around, command.FitForms); i == 0 && r.way == nil && len(found) > 0 {
+			return false, nil
+		}
+		if r.way == nil && i == 0 {
+			if err := h.findKindOfPlace(p.Name, nil, &r); err != nil {
+				return true, err
+			}
+		}
+		if r.way != nil {
+			h.intent.Verb, h.action.Verb = command.Move, command.Move
+			return true, h.goThrough(*r.way)
+		}
+	}
+	return false, nil
+}
+
+// hasDirection reports whether the direction of a motion is enough to know where it leads: a point of the compass, or
+// one of an exit.
+func (h *handled) hasDirection() (bool, error) {
+	d := h.intent.Direction
+	if d == "" || d.Index() < 8 {
+		return d != "", nil
+	}
+	exits, err := h.exitsHere()
+	_, there := world.ExitToward(exits, d)
+	return there, err
+}
+
+// isThisPlace reports whether a name means the place where the player is, and none that an exit leads to.
+func (h *handled) isThisPlace(name string) (bool, error) {
+	places, err := h.waysOut()
+	if err != nil {
+		return false, err
+	}
+	found, _ := matchNames(name, append(slices.Clone(places), h.place), command.FitForms)
+	return len(found) == 1 && found[0].ID == h.place.ID, nil
+}
+
+// planWalk walks up to a person or thing that is here. It succeeds: it leads nowhere else.
+func planWalk(h *handled) error {
+	if plain, err := h.hasDirection(); plain || err != nil {
+		return cmpErr(err, errOther)
+	}
+	goals, err := h.goals()
+	if err != nil {
+		return err
+	}
+	for _, p := range goals {
+		t, err := h.findThing(p.Name)
+		if no, ok := err.(*impossible); ok && ifAbsent(no) != nil {
+			continue
+		}
+		switch {
+		case err != nil:
+			return err
+		case !t.hasCard() && !t.mentioned, // the moon
+			t.hasCard() && (t.card.ID == h.place.ID || t.card.ID == h.player.ID):
+			continue
+		case slices.Contains([]string{"along", "across", "around", "round", "past", "over"}, p.By) &&
+			!slices.Contains([]string{"go", "come"}, h.manner.Verb):
+			h.action.Handling = &world.Handling{Words: h.manner.Verb + " " + p.By}
+			return h.doneGoing("along", t)
+		case h.manner.Verb == "cross":
+			h.action.Handling = &world.Handling{Words: "cross"}
+			return h.doneGoing("along", t)
+		}
+		return h.doneGoing("", t)
+	}
+	return errOther
+}
+
+// doneGoing finishes a motion inside the place.
+func (h *handled) doneGoing(effect string, t subject) error {
+	h.name, h.makes = "go", false
+	return h.done(effect, t)
+}
