@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -56,7 +57,7 @@ func moveHome(ctx context.Context) (err error) {
 		return err
 	}
 	err = s.Move(ctx, w.ID, placed.Home, func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text[:6] != "writes" && text[:7] != "copying" {
+		if text := fmt.Sprintf(format, args...); !strings.HasPrefix(text, "writes") && !strings.HasPrefix(text, "cop") {
 			fmt.Println(text)
 		}
 	})

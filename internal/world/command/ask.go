@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"loregate/internal/meaning"
 )
 
 // Asked is the kind of a plain question.
@@ -144,6 +146,9 @@ func ReadQuestion(text string) (Question, bool) {
 		words = words[:len(words)-1]
 	}
 	asked := strings.HasSuffix(strings.TrimSpace(text), "?")
+	if !asked && exclaims.MatchString(strings.TrimSpace(text)) {
+		return Question{}, false
+	}
 	var folds, raws []string
 	for _, w := range words {
 		if w.kind == stop || w.kind == quoted || w.kind == colon {
@@ -152,7 +157,7 @@ func ReadQuestion(text string) (Question, bool) {
 		if w.kind != plainWord {
 			continue
 		}
-		fold := w.fold
+		fold := mendQuestionWord(w, len(folds) == 0 && asked)
 		if long := contractions()[fold]; long != "" {
 			fold = long
 		}
@@ -245,4 +250,28 @@ func isPlainQuestion(line string, marked, parted bool) bool {
 	}
 	return marked || subject || slices.Contains([]string{"is", "are", "does", "was", "were", "did", "has"},
 		first) && len(words) > 2
+}
+
+// askSlips finds the function words of questions that a typed one may be a slip of.
+var askSlips = sync.OnceValue(func() slips {
+	return newSlips(strings.Fields("what where which when whose there these those something anything nothing anyone " +
+		"anybody someone somebody everyone everybody could would should does"))
+})
+
+// mendQuestionWord returns the folded word that is meant by a word of a question which no dictionary has: somthing.
+// first tells that it begins a marked question.
+func mendQuestionWord(w word, first bool) string {
+	if w.raw != w.fold && !first || len(w.fold) < 4 || contractions()[w.fold] != "" || w.known != unknown ||
+		slices.Contains(strings.Fields(askLine("WH")), w.fold) {
+		return w.fold
+	}
+	for _, pos := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective} {
+		if meaning.Lemma(w.fold, pos) != "" {
+			return w.fold
+		}
+	}
+	if near := askSlips().nearWords(w.fold); len(near) > 0 && !slices.Contains(near, w.fold) {
+		return near[0]
+	}
+	return w.fold
 }

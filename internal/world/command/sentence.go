@@ -345,7 +345,7 @@ func clauseEnd(words []word, h head, moving bool) int {
 			startsClause(rest, ways, sure):
 			return i // I'm not dying for this: I run
 		case w.kind == colon || w.kind != plainWord:
-		case w.fold == "and" && repeatsTarget(words[h.end:i], rest):
+		case w.fold == "and" && i > h.end && repeatsTarget(words[h.end:i], rest):
 			return i
 		case w.is(jointClass):
 			if speech && w.fold != "then" && !isGreeting(words[h.at:i]) {

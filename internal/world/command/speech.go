@@ -2,6 +2,7 @@ package command
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -92,11 +93,24 @@ func AddressesYou(text string) bool {
 	if !you || len(words) == 0 {
 		return false
 	}
-	if AsksYou(text) {
+	if AsksYou(text) || asksWithYou(words, text) {
 		return true
 	}
 	p := Parse(text)
 	return p.NeedsClarification || len(p.Intents) == 1 && p.Intents[0].Verb == Talk && p.Intents[0].DirectObject == ""
+}
+
+// asksWithYou reports whether words are a marked question that is no request to do something: is there anything that I
+// can do for you?
+func asksWithYou(words []word, text string) bool {
+	if !strings.HasSuffix(strings.TrimSpace(text), "?") {
+		return false
+	}
+	if _, more, named := strings.Cut(text, ","); named && len(words) > 2 && (words[1].kind == comma || words[2].kind == comma) {
+		words = lex(more) // walker, have you work for me?
+	}
+	return len(words) > 0 && slices.Contains(strings.Fields("is are was were am do does did has have had what who whom whose where why how "+
+		"when which anything any got"), mendQuestionWord(words[0], true))
 }
 
 // PronounAt is a pronoun of a command, with its place.

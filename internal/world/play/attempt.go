@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -305,9 +306,29 @@ func (s *turn) bonusIn(skill string) *int {
 }
 
 // tellAttempt narrates a free act.
-func tellAttempt(d world.Action) string {
+func (m narrator) tellAttempt(ctx context.Context, d world.Action) (string, error) {
 	verb, _, _ := strings.Cut(d.Detail, " ")
 	success := d.Effect == "managed"
+	if approaches[verb].social && d.Target != nil {
+		t, ok, err := m.CardByID(ctx, d.Target.ID)
+		who := world.DefiniteName(d.Target.Name)
+		if ok {
+			who = world.Definite(t)
+		}
+		won, lost := moved, unmoved
+		if approaches[verb].skill == "animal handling" {
+			won, lost = heeding, unheeding
+		}
+		if success {
+			return capitalize(won.tell(d.Line, who)), err
+		}
+		return capitalize(lost.tell(d.Line, who)), err
+	}
+	return tellFreely(d, verb, success), nil
+}
+
+// tellFreely narrates a free act that is not meant to win somebody.
+func tellFreely(d world.Action, verb string, success bool) string {
 	switch {
 	case d.Effect == "":
 		return gesturing.tell(d.Line, d.Detail)
@@ -315,16 +336,6 @@ func tellAttempt(d world.Action) string {
 		return gesturing.tell(d.Line, d.Detail)
 	case success && slices.Contains(motions, verb):
 		return managed.tell(d.Line, d.Detail) + " Then you come back to where you were."
-	case approaches[verb].skill == "animal handling" && d.Target != nil:
-		told := unheeding
-		if success {
-			told = heeding
-		}
-		return capitalize(told.tell(d.Line, world.DefiniteName(d.Target.Name)))
-	case approaches[verb].social && d.Target != nil && success:
-		return capitalize(moved.tell(d.Line, world.DefiniteName(d.Target.Name)))
-	case approaches[verb].social && d.Target != nil:
-		return capitalize(unmoved.tell(d.Line, world.DefiniteName(d.Target.Name)))
 	case success:
 		return managed.tell(d.Line, d.Detail)
 	}

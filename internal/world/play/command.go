@@ -51,25 +51,76 @@ type commandOut struct {
 }
 
 // sendCommand parses a text and carries out its acts one by one, each in its own commit. After an
-// act that cannot be done it skips the remaining acts, unless canContinueAfter allows them.
+// act that cannot be done it skips the remaining acts, unless canContinueAfter allows them. Of several sentences
+// each is read after the one before it was carried out, and words to somebody and questions are never skipped.
 func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
 	player, err := h.findOwnPlayer(ctx, c.Grant, in.ID)
 	if err != nil {
 		return commandOut{}, err
 	}
-	text, err := h.nameReferents(ctx, c.Grant, player, in.Text)
-	if err != nil {
-		return commandOut{}, err
+	text := command.CutInterjections(in.Text)
+	sentences := command.ReadSentences(text)
+	if sentences == nil {
+		sentences = []command.Sentence{{Text: text}}
 	}
-	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, text)
-	if err != nil {
-		return commandOut{}, err
-	}
-	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
-		Events: []envelope{}, text: text}
-	if free, ok := h.freeActOf(parsed, text); ok {
-		if _, err := h.runIntent(ctx, c, player, free, in.Text, &out); err != nil {
+	out := commandOut{Frames: []command.Intent{}, Ambiguities: []command.Ambiguity{}, Results: []stepResult{},
+		Events: []envelope{}}
+	failed := false
+	var asked []string
+	for _, s := range sentences[:min(len(sentences), command.MaxIntents)] {
+		part := commandOut{Results: []stepResult{}, Events: []envelope{}}
+		if failed, err = h.sendSentence(ctx, c, player, sentence{s.Text, in.Text, len(out.Results), failed}, &part); err != nil {
 			return out, err
+		}
+		for i := range part.Ambiguities {
+			part.Ambiguities[i].Span.Start += s.Start
+			part.Ambiguities[i].Span.End += s.Start
+		}
+		out.Frames, out.Ambiguities = append(out.Frames, part.Frames...), append(out.Ambiguities, part.Ambiguities...)
+		out.Results, out.Events = append(out.Results, part.Results...), append(out.Events, part.Events...)
+		if part.Narration != "" {
+			asked = append(asked, part.Narration)
+		}
+	}
+	h.tellResults(ctx, c, player, &out)
+	texts := []string{}
+	for _, r := range out.Results {
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+	}
+	out.Narration = strings.Join(append(texts, asked...), "\n\n")
+	out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
+	return out, err
+}
+
+// sentence is a sentence of a command.
+type sentence struct {
+	text   string
+	whole  string // the command
+	order  int    // of its first act
+	failed bool   // an act before it could not be done
+}
+
+// sendSentence carries out the acts of a sentence. Its narration is the question that it raises. It reports whether the
+// acts after it are skipped.
+func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID, s sentence, out *commandOut) (failed bool,
+	err error) {
+	if out.text, err = h.nameReferents(ctx, c.Grant, player, s.text); err != nil {
+		return false, err
+	}
+	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, out.text)
+	if err != nil {
+		return false, err
+	}
+	for i := range parsed.Intents {
+		parsed.Intents[i].Order += s.order
+	}
+	out.Frames, out.Ambiguities = parsed.Intents, parsed.Ambiguities
+	if free, ok := h.freeActOf(parsed, out.text); ok && !s.failed {
+		free.Order = s.order
+		if _, err := h.runIntent(ctx, c, player, free, s.whole, out); err != nil {
+			return false, err
 		}
 		unknown := out.Results[0].Reason == reasonUnknown && !knowsApproach(free.DirectObject)
 		if parsed.NeedsClarification = unknown; unknown {
@@ -80,31 +131,20 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	}
 	if parsed.NeedsClarification {
 		out.Narration = parsed.Question()
-		out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
-		return out, err
+		return s.failed, nil
 	}
-	failed := false
 	for _, i := range parsed.Intents {
-		if failed {
+		if failed || s.failed && i.Verb != command.Ask && !canContinueAfter(i.Verb) {
 			out.Results = append(out.Results, stepResult{Order: i.Order, Verb: i.Verb, Outcome: "skipped"})
 			continue
 		}
-		ok, err := h.runIntent(ctx, c, player, i, in.Text, &out)
+		ok, err := h.runIntent(ctx, c, player, i, s.whole, out)
 		if err != nil {
-			return out, err
+			return false, err
 		}
-		failed = !ok && !canContinueAfter(i.Verb)
+		failed = failed || !ok && !canContinueAfter(i.Verb)
 	}
-	h.tellResults(ctx, c, player, &out)
-	texts := []string{}
-	for _, r := range out.Results {
-		if r.Text != "" {
-			texts = append(texts, r.Text)
-		}
-	}
-	out.Narration = strings.Join(texts, "\n\n")
-	out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
-	return out, err
+	return failed || s.failed, nil
 }
 
 // readPlayerCommand reads a command of a player: about its quests, about prices where somebody trades, a plain

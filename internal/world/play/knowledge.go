@@ -24,6 +24,9 @@ var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:do |does |have )?(?:you|he|she
 
 // asksFor reports whether words ask for something, and do not only keep up a conversation.
 func asksFor(said string) bool {
+	if command.IsRemark(said) {
+		return false
+	}
 	if strings.HasSuffix(said, "?") || isIndirect(strings.ToLower(said)) || wishPattern.MatchString(said) {
 		return true
 	}
@@ -44,6 +47,9 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 		}
 	}
 	wish = wish && thing != ""
+	if served, err := s.isServed(thing); wish && (served || err != nil) {
+		return capitalize(unsold.tell(s.action.Line, strings.Join(trimArticles(strings.Fields(thing)), " "))), err
+	}
 	line, err := s.findKnown(b.other, said, wish)
 	if err != nil || line != "" {
 		return line, err
@@ -61,9 +67,35 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	return unknowing.tell(s.action.Line, subject), nil
 }
 
+// priceWished matches the question for the price of a thing to somebody.
+var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|would you (?:want|take) ` +
+	`for|for|is|are|costs?) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|of|your) )*(.+)`)
+
+// isServed reports whether the texts of the place tell of something to eat or to drink by a name.
+func (s *turn) isServed(name string) (bool, error) {
+	if head := command.HeadOf(name); head == "" || !isFare(head) {
+		return false, nil
+	}
+	texts, err := s.textsOfPlace()
+	if err != nil {
+		return false, err
+	}
+	r := findMention(texts, name, command.SameWords)
+	if r.isMentioned() {
+		s.label = s.label.Meet(r.text.label)
+	}
+	return r.isMentioned(), nil
+}
+
+// isFare reports whether a noun is mainly something to eat or to drink.
+func isFare(noun string) bool {
+	return meaning.IsMainly(noun, meaning.Noun, "food") || meaning.IsMainly(noun, meaning.Noun, "beverage") ||
+		meaning.IsMainly(noun, meaning.Noun, "dish")
+}
+
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {
-	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern} {
+	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern, priceWished} {
 		m := p.FindStringSubmatch(said)
 		if m == nil {
 			continue
@@ -73,7 +105,7 @@ func thingWished(said string) (thing string, ok bool) {
 			return bare, false // a text may tell of a remedy that is no ware
 		}
 		first, _, _ := strings.Cut(strings.ToLower(thing), " ")
-		return thing, !slices.Contains(pronouns, first) && first != "to" && (n == 0 || isGoods(thing))
+		return thing, !slices.Contains(pronouns, first) && first != "to" && first != "for" && (n != 1 || isGoods(thing))
 	}
 	if thing, ok = strings.CutPrefix(strings.ToLower(said), "for "); ok {
 		return strings.Join(trimArticles(strings.Fields(strings.TrimRight(thing, " .!?"))), " "), true
@@ -161,10 +193,11 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 		return "", nil
 	}
 	s.label = s.label.Meet(best.label)
-	if best.of == who.ID {
-		return ofOneself.tell(s.action.Line, sentence), nil
+	sentence = goOn(best.text, sentence, said)
+	if asksWhy.MatchString(said) && !tellsWhy(sentence) {
+		return unsure.tell(s.action.Line, ""), nil
 	}
-	return sentence, nil
+	return s.sayOfOneself(who, sentence, best.of == who.ID), nil
 }
 
 func rankOf(p passage, who world.Card) int {

@@ -334,7 +334,7 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 	case command.Attack, command.Throw:
 		return tellBlow(d), nil
 	case command.Attempt:
-		return tellAttempt(d), nil
+		return m.tellAttempt(ctx, d)
 	case command.Accept:
 		return m.tellAccepted(ctx, d)
 	case command.Abandon:

@@ -19,6 +19,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -248,6 +249,9 @@ func linesFrom(r referent) string {
 		"I could not tell you. You would have to ask somebody who is paid to know.",
 		"Another time. There is work to do, and it does itself badly.",
 	}}
+	if f.Group {
+		f.Says = slicesx.Map(f.Says, inPlural)
+	}
 	b, _ := json.Marshal(f) // texts always encode
 	return string(b)
 }

@@ -87,11 +87,14 @@ func (s *turn) findPartner() (t world.Card, ok bool, err error) {
 		if d.Verb == command.Move || d.Verb == command.Flee {
 			break
 		}
-		if d.Target == nil {
-			continue
+		about := slices.Clone(d.Objects) // somebody who was looked at or asked about
+		if d.Target != nil {
+			about = slices.Insert(about, 0, *d.Target)
 		}
-		if i := slices.IndexFunc(here, func(t world.Card) bool { return t.ID == d.Target.ID }); i >= 0 {
-			return here[i], true, nil
+		for _, o := range about {
+			if i := slices.IndexFunc(here, func(t world.Card) bool { return t.ID == o.ID }); i >= 0 {
+				return here[i], true, nil
+			}
 		}
 	}
 	answering := slicesx.Filter(here, func(t world.Card) bool {

@@ -23,7 +23,11 @@ var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|
 	`can i buy|could i buy|may i buy|i'd like to have|i'd like to buy|i would like to have|i would like to buy|i ` +
 	`want to buy|i'd like to order|i order|order|give me|sell me|bring me|get me|hand me)` +
 	`(?: to buy)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a ` +
-	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?: please| from .+)?[.!?]*$`)
+	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?:,? please\b.*| from .+)?[.!?]*$`)
+
+// tellMePattern matches the request to be told something of the one who is spoken to.
+var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:tell me|let me know|` +
+	`explain(?: to me)?)(?: please)? ((?:if|whether|why|what|where|when|how|who|which)\b.*\b(?:you|your|yours)\b[^?.]*)[?.! ]*$`)
 
 // courtesyPattern are words that need a partner to be said to.
 var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|` +
@@ -49,7 +53,8 @@ var statementPattern = regexp.MustCompile(`(?i)^(?:i(?: have|'ve|'m| am| was| ha
 // courtesyLead matches courtesies in front of a name.
 var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
 	`thanks|` +
-	`good (?:morning|day|evening|night|afternoon)|hello|hi|hey|sorry|i am sorry) `)
+	`good (?:morning|day|evening|night|afternoon)|hello|hi|hey(?: you| there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
+	`excuse me|pardon me|pardon|sorry|i am sorry) `)
 
 // speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
 // wish to have
@@ -58,15 +63,20 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 	text string) (i command.Intent, ok bool,
 	err error) {
 	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
+	told := tellMePattern.FindStringSubmatch(text)
+	if told != nil {
+		text = told[1]
+	}
 	speech, speaks := command.ReadSpeech(text)
 	wish := wishPattern.FindStringSubmatch(text)
 	whole := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“")
-	toYou := command.AddressesYou(text)
+	toYou := told != nil || command.AddressesYou(text)
 	vocative := strings.Contains(text, ",")
 	courteous := courtesyPattern.MatchString(text) || pardonPattern.MatchString(text) ||
 		replyPattern.MatchString(text)
 	greets := courtesyLead.FindString(text)
-	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && greets == "" {
+	remark := command.IsRemark(text)
+	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && !remark && greets == "" {
 		return i, false, nil
 	}
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
@@ -94,6 +104,10 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 				i, ok = talkTo(who, greets), named
 				return err
 			}
+			if named && asksFor(left) {
+				i, ok = talkTo(who, left), true
+				return nil
+			}
 		}
 		if vocative {
 			if i, ok, err = s.readVocative(text, people); ok || err != nil {
@@ -105,11 +119,11 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 				return err
 			}
 		}
-		if !whole && !toYou && !courteous {
+		if !whole && !toYou && !courteous && !remark {
 			return nil
 		}
 		partner, met, err := s.findPartner()
-		if err != nil || !met && !toYou {
+		if err != nil || !met && !toYou && !remark {
 			return err
 		}
 		i, ok = talkTo(partner, command.Unquote(text)), true
@@ -167,6 +181,9 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 		said = "" // talk to Oda again
 	}
 	said = command.Unquote(strings.TrimPrefix(said, "that "))
+	if direct, ok := inSecondPerson(said); ok && speech.Asks {
+		said = direct
+	}
 	return talkTo(who, strings.TrimSpace(speech.Lead+" "+said)), true, nil
 }
 

@@ -20,6 +20,9 @@ func TestSpeechReachesItsListener(t *testing.T) {
 		{"say I will come along with anything to Oda", "Oda Tarn", "I will come along with anything"},
 		{"tell Mrs Tarn a story", "Oda Tarn", "a story"},
 		{"tell her that the well is dry", "Oda Tarn", "the well is dry"},
+		{"tell Oda she looks like a fool", "Oda Tarn", "You look like a fool."},
+		{"tell Oda that she is kind", "Oda Tarn", "You are kind."},
+		{"tell Oda that he is kind to her", "Oda Tarn", "he is kind to her"},
 		{"who are you?", "Oda Tarn", "who are you?"},
 		{"do you have any work for me?", "Oda Tarn", "do you have any work for me?"},
 		{"Oda, what do you sell?", "Oda Tarn", "what do you sell?"},
@@ -37,6 +40,15 @@ func TestSpeechReachesItsListener(t *testing.T) {
 		{"I have been at the Stone, Oda", "Oda Tarn", "I have been at the Stone"},
 		{"hello Oda, could I have a pint please?", "Oda Tarn", "could I have a pint please?"},
 		{"yes please, I'd love some cake", "Oda Tarn", "yes please, I'd love some cake"},
+		{"oi Oda, got any money?", "Oda Tarn", "got any money?"},
+		{"psst Oda, do you sing?", "Oda Tarn", "do you sing?"},
+		{"hey you, walker, have you work for me?", "Oda Tarn", "walker, have you work for me?"},
+		{"excuse me, sir, have you seen a cat?", "Oda Tarn", "have you seen a cat?"},
+		{"well, Oda, are you married?", "Oda Tarn", "are you married?"},
+		{"nice puppets", "Oda Tarn", "nice puppets"},
+		{"what a lovely bell!", "Oda Tarn", "what a lovely bell!"},
+		{"is there somthing I can do for you?", "Oda Tarn", "is there somthing I can do for you?"},
+		{"Could you tell me why talk drops when you call?", "Oda Tarn", "why talk drops when you call"},
 		{"hello everyone", "", "hello"},
 		{"say goodbye to everybody", "", "goodbye"},
 		{"tell everyone that I am back", "", "I am back"},
@@ -47,6 +59,25 @@ func TestSpeechReachesItsListener(t *testing.T) {
 			t.Errorf("%s: to %q, want %q", row[0], to, row[1])
 		}
 	}
+}
+
+// Every sentence of a line is carried out or answered, in order.
+func TestSentencesAreReadOneByOne(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	for text, want := range map[string][2]string{
+		"what a fine rope! Where am I?":         {"talk", "ask"},
+		"feel the rope, is it wet?":             {"examine", "ask"},
+		"nice rope. What time is it?":           {"talk", "ask"},
+		"hello. Who is here?":                   {"talk", "ask"},
+		"look at the hound. Who is it?":         {"look", "ask"},
+		"lovely weather. Is there a rope here?": {"talk", "ask"},
+		"take the moon. Who is here?":           {"take", "ask"},
+	} {
+		p.Does(text).Is("results.0.verb", want[0], "results.1.verb", want[1], "results.1.outcome", "done",
+			"results.1.order", 1)
+	}
+	p.Does("take the moon. Who is here? go north").Is("results.#", 3, "results.1.outcome", "done", "results.2.outcome", "skipped")
 }
 
 // A pronoun stands for the last that the player named and that fits, and for nothing that is not there.
@@ -124,9 +155,9 @@ func TestAnswersKeepToTheSubject(t *testing.T) {
 	for _, row := range [][2]string{
 		{"ask Oda about the market stalls", "“Market stalls."},
 		{"ask Oda about the old well", "an old well, and it hums"},
-		{"ask Oda why the old well hums", "an old well, and it hums"},
+		{"ask Oda why the old well hums", "hy"}, {"Oda, why does an old well stand here?", "hy"},
 		{"Oda, what stands in the middle?", "In the middle stands an old well"},
-		{"ask Oda what she counts twice", "She counts everything twice."},
+		{"ask Oda what she counts twice", "“I count everything twice.”"},
 		{"ask Oda about the letters", "the letters"},
 		{"ask Oda if she carries letters for anybody", "the letters"},
 		{"Oda, would you read me one of your verses?", "the verses"},

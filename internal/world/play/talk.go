@@ -88,14 +88,20 @@ func (s *turn) answerTo(b bond, said string) (string, error) {
 	}
 	if !b.other.IsType("Creature") {
 		if line, err := s.replyTo(b, said); err != nil || isFresh(line) {
-			return line, err
+			return spokenBy(b.other, line), err
 		}
 		if line, err := s.answerFromView(b, said); err != nil || line != "" {
-			return sayAgain(line, heard), err
+			return sayAgain(spokenBy(b.other, line), heard), err
 		}
 	}
-	var f world.Speaker
+	var f struct {
+		world.Speaker
+		Minor bool `json:"minor"`
+	}
 	world.DecodeFields(b.other.Fields, &f)
+	if greeting := firstFresh(courtesies[len(courtesies)-1].lines); f.Minor && said == "" && greeting != "" {
+		return greeting, nil
+	}
 	if n := len(f.Says); n > 0 {
 		at := int(s.presence.Clock/world.Minute) % n
 		f.Says = append(slices.Clone(f.Says[at:]), f.Says[:at]...)

@@ -103,9 +103,20 @@ var (
 			"Look elsewhere for %s", "No %s here"},
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
+	unsure = phrasing{
+		[5]string{"Why that is, I do not know", "Nobody ever told me why", "I could not tell you why",
+			"I have asked myself why, too", "It has always been so, and I do not know why"},
+		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
+	}
+	unsold = phrasing{
+		[5]string{"%s there is, but none that I sell today", "%s we have, and none of it has a price today",
+			"There is %s here, but not to be bought today", "%s is not mine to sell by the piece",
+			"You see that there is %s, but I sell none today"},
+		[5]string{".", ", I am afraid.", ". Ask again another day.", ", and that is the truth.", ". I am sorry."},
+	}
 	ofOneself = phrasing{
-		[5]string{"They say of me: ‘%s’", "It is told of me: ‘%s’", "You have heard how they put it: ‘%s’",
-			"People will tell you of me: ‘%s’", "As others tell it: ‘%s’"},
+		[5]string{"Of that it is told here: ‘%s’", "Here it is told: ‘%s’", "What is told of that: ‘%s’",
+			"It is told so: ‘%s’", "As others tell it: ‘%s’"},
 		[5]string{"", " That is so.", " Well, why not.", " I do not deny it.", " There is no more to it."},
 	}
 	gesturing = phrasing{
