@@ -138,3 +138,10 @@ func TestHiddenNamesakesOfPeople(t *testing.T) {
 		t.Errorf("without them\n%s\nwith them\n%s", answers[0], answers[1])
 	}
 }
+
+// Words to "you" mean nobody where nobody was spoken to and several people are.
+func TestYouIsNobodyUntilSpokenTo(t *testing.T) {
+	s := newCompany(t)
+	s.Edit("Quay", canon.Edit{Content: new("<p>You see a lamp that you know.</p>")})
+	s.Joins("Mira").Does("talk to you").Is("results.0.reason", "no_target", "results.0.text", "Whom do you mean? Name them.")
+}
