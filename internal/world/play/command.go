@@ -67,7 +67,13 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 		Events: []envelope{}}
 	failed := false
 	var asked []string
-	for _, s := range sentences[:min(len(sentences), command.MaxIntents)] {
+	for n, s := range sentences {
+		if max(n, len(out.Results)) >= command.MaxIntents {
+			out.Ambiguities = append(out.Ambiguities, command.Ambiguity{Kind: "overflow",
+				Span: command.Span{Start: s.Start, End: len(text)}, Options: []string{}})
+			asked = append(asked, "That is too much at once. You leave the rest for later.")
+			break
+		}
 		part := commandOut{Results: []stepResult{}, Events: []envelope{}}
 		if failed, err = h.sendSentence(ctx, c, player, sentence{s.Text, in.Text, len(out.Results), failed}, &part); err != nil {
 			return out, err

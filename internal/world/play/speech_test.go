@@ -188,3 +188,13 @@ func TestAnswersKeepToTheSubject(t *testing.T) {
 		}
 	}
 }
+
+// The sentences of a command share its limit of acts, and the rest is told.
+func TestSentencesAreLimited(t *testing.T) {
+	s, _ := newDicey(t)
+	got := s.Joins("Mira").Does(strings.Repeat("Look, look, look. What is this? ", 12))
+	got.Is("results.#", 9, "ambiguities.#", 1, "ambiguities.0.kind", "overflow")
+	if told, _ := got.At("narration").(string); !strings.Contains(told, "too much at once") {
+		t.Errorf("told %q", told)
+	}
+}
