@@ -31,6 +31,6 @@ func (s *turn) findCalled(name string, people []world.Card) ([]world.Card, error
 	return nil, nil
 }
 
-// sellerWords mean whoever sells here.
+// sellerWords are the words for a seller of any goods.
 var sellerWords = strings.Fields("seller merchant trader vendor shopkeeper shopkeep stallholder stallkeeper " +
 	"salesman saleswoman dealer tradesman monger")

@@ -47,8 +47,15 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 		}
 	}
 	wish = wish && thing != ""
-	if served, err := s.isServed(thing); wish && (served || err != nil) {
-		return capitalize(unsold.tell(s.action.Line, strings.Join(trimArticles(strings.Fields(thing)), " "))), err
+	served := false
+	if wish {
+		var err error
+		if served, err = s.isServed(thing); err != nil {
+			return "", err
+		}
+	}
+	if served {
+		return capitalize(unsold.tell(s.action.Line, strings.Join(trimArticles(strings.Fields(thing)), " "))), nil
 	}
 	line, err := s.findKnown(b.other, said, wish)
 	if err != nil || line != "" {

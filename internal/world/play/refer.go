@@ -144,8 +144,7 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 }
 
 // isEndedBefore reports whether words have a comma, a colon or a word of a clause before the last one: they are
-// more than
-// a name.
+// more than a name.
 func isEndedBefore(words []string) bool {
 	for n, w := range words {
 		if n+1 < len(words) && strings.ContainsAny(w, ",:;") || n+1 == len(words) && slices.Contains(nounLeads,

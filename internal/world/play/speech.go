@@ -57,8 +57,7 @@ var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|
 	`excuse me|pardon me|pardon|sorry|i am sorry) `)
 
 // speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
-// wish to have
-// something of a seller, or a courtesy. ok is false if the grammar is to read the command.
+// wish to have something of a seller, or a courtesy. ok is false if the grammar is to read the command.
 func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.CardID,
 	text string) (i command.Intent, ok bool,
 	err error) {
