@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 
@@ -11,7 +12,24 @@ import (
 // paragraph or list item must be kept, because people write one fact per line. A placeholder, the
 // sign, stands for such a line end while the writer works.
 
-var lineEnds = regexp.MustCompile(`[ \t\f]*\n\s*`)
+// findLineEnds returns the places of the line ends of a text, each with the spaces before it and the white
+// space after it.
+func findLineEnds(text string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		for done := 0; ; {
+			i := strings.IndexByte(text[done:], '\n')
+			if i < 0 {
+				return
+			}
+			start := done + len(strings.TrimRight(text[done:done+i], " \t\f"))
+			end := len(text) - len(strings.TrimLeft(text[done+i:], " \t\f\r\n"))
+			if !yield(start, end) {
+				return
+			}
+			done = end
+		}
+	}
+}
 
 // markBreaks replaces the line ends between words by the sign.
 func markBreaks(n *html.Node, sign string) {
@@ -40,10 +58,10 @@ func canKeepBreaks(tag string) bool {
 func withBreaks(n *html.Node, sign string) string {
 	var b strings.Builder
 	done := 0
-	for _, m := range lineEnds.FindAllStringIndex(n.Data, -1) {
-		b.WriteString(n.Data[done:m[0]])
-		done = m[1]
-		if (m[0] > 0 || hasWords(n.PrevSibling)) && (m[1] < len(n.Data) || hasWords(n.NextSibling)) {
+	for start, end := range findLineEnds(n.Data) {
+		b.WriteString(n.Data[done:start])
+		done = end
+		if (start > 0 || hasWords(n.PrevSibling)) && (end < len(n.Data) || hasWords(n.NextSibling)) {
 			b.WriteString(sign)
 		} else {
 			b.WriteByte(' ')
@@ -59,8 +77,9 @@ func hasWords(n *html.Node) bool {
 
 var (
 	blockSigns  = regexp.MustCompile(`^(?:[ >]|(?:[-*+]|\d{1,9}[.)]) )*`)
-	beginsBlock = regexp.MustCompile(`^(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|=+[ \t]*$|[-:|][-:| \t]*$|\*[* \t]*$|_[_ \t]*$|~~~)`)
-	beginsItem  = regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)
+	beginsBlock = lineStart{"#>-+*=:|_~",
+		regexp.MustCompile(`^(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|=+[ \t]*$|[-:|][-:| \t]*$|\*[* \t]*$|_[_ \t]*$|~~~)`)}
+	beginsItem = lineStart{"0123456789", regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)}
 )
 
 // maxSigns is the maximum length of the quote and list signs that are repeated before each

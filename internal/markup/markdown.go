@@ -100,16 +100,46 @@ func (m *markdownScanner) setVerbatim(on bool) {
 }
 
 var (
-	fenceOpening  = regexp.MustCompile("^(?:`{3,}[^`]*|~{3,}.*)$")
-	onlyRule      = regexp.MustCompile(`^(?:[-*_=][ \t]*)+$|^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)
+	fenceOpening = lineStart{"`~", regexp.MustCompile("^(?:`{3,}[^`]*|~{3,}.*)$")}
+	onlyRule     = lineStart{"-*_=|: \t",
+		regexp.MustCompile(`^(?:[-*_=][ \t]*)+$|^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)}
 	setextLine    = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
-	listMarker    = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)
+	listMarker    = lineStart{"-*+0123456789", regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)}
 	taskBox       = regexp.MustCompile(`^\[[^\[\]]\](?:[ \t]+|$)`)
-	headingMarker = regexp.MustCompile(`^(#{1,6})(?:[ \t]+|$)`)
+	headingMarker = lineStart{"#", regexp.MustCompile(`^(#{1,6})(?:[ \t]+|$)`)}
 	calloutMarker = regexp.MustCompile(`^\[![^\]\n]{1,60}\][-+]?[ \t]*`)
 	footnoteMark  = regexp.MustCompile(`^\[\^[^\]\s]{1,60}\]:?`)
 	blockMark     = regexp.MustCompile(`(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$`)
 )
+
+// lineStart is a form of the start of a line, and the characters that such a line may begin with. Few
+// lines do, and the regular expression is slow for the others.
+type lineStart struct {
+	first string
+	form  *regexp.Regexp
+}
+
+func (l lineStart) canMatch(line string) bool {
+	return line != "" && strings.IndexByte(l.first, line[0]) >= 0
+}
+
+func (l lineStart) MatchString(line string) bool { return l.canMatch(line) && l.form.MatchString(line) }
+
+// FindStringSubmatch returns nil if the line does not start so, see regexp.
+func (l lineStart) FindStringSubmatch(line string) []string {
+	if !l.canMatch(line) {
+		return nil
+	}
+	return l.form.FindStringSubmatch(line)
+}
+
+// FindString returns the start of the line, or "".
+func (l lineStart) FindString(line string) string {
+	if !l.canMatch(line) {
+		return ""
+	}
+	return l.form.FindString(line)
+}
 
 // readLine reads the line of the content from at to end, without its line end.
 func (m *markdownScanner) readLine(at, end int) {
@@ -217,8 +247,10 @@ func (m *markdownScanner) readInline(at, end int) {
 	if m.sink.text == nil && !strings.ContainsAny(m.content[at:end], "[{`<") {
 		return
 	}
-	if mark := blockMark.FindStringIndex(m.content[at:end]); mark != nil {
-		end = at + mark[0]
+	if strings.IndexByte(m.content[at:end], '^') >= 0 {
+		if mark := blockMark.FindStringIndex(m.content[at:end]); mark != nil {
+			end = at + mark[0]
+		}
 	}
 	table := strings.HasPrefix(m.content[at:end], "|")
 	m.items, m.opened = m.items[:0], m.opened[:0]

@@ -25,8 +25,10 @@ func (m *markdownScanner) readBracket(at, end int) (int, markdownItem) {
 			return at + r.End, markdownItem{start: at + r.targetStart, end: at + r.targetEnd, text: shownText(r, s), dropped: r.Kind == NestRef}
 		}
 	}
-	if n := len(footnoteMark.FindString(mark)); n > 0 && sign == 0 {
-		return at + n, markdownItem{start: at, dropped: true}
+	if sign == 0 && strings.HasPrefix(mark, "[^") {
+		if n := len(footnoteMark.FindString(mark)); n > 0 {
+			return at + n, markdownItem{start: at, dropped: true}
+		}
 	}
 	m.opened = append(m.opened, len(m.items))
 	return at + sign + 1, markdownItem{start: at, end: at + sign + 1, text: s[:sign+1]}

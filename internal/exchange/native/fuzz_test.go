@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,6 +54,11 @@ func FuzzPage(f *testing.F) {
 			label: access.NewLabel(access.LevelUser)}
 		if _, ok := p.renderNote(t.Context()); !ok {
 			t.Errorf("%q of type %q does not read back", text, typ)
+		}
+		left, leave := context.WithCancel(t.Context())
+		leave()
+		if out, _ := p.renderNote(left); out != nil {
+			t.Errorf("%q of type %q is written for a caller who has left", text, typ)
 		}
 	})
 }

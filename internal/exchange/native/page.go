@@ -49,10 +49,13 @@ func (l *metaObject) set(key string, v any) {
 
 // renderNote writes a page so that reading it gives the same card. It tries the candidate formats
 // in order, then all of them again with every string quoted. ok is false if none preserves
-// everything.
+// everything. Once ctx has ended the note is incomplete.
 func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 	for _, quoteAll := range []bool{false, true} {
 		for _, format := range p.candidateFormats() {
+			if ctx.Err() != nil {
+				return nil, false
+			}
 			body, encodable := p.bodyText(ctx, format)
 			if !encodable {
 				continue
