@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -117,10 +118,11 @@ func withValueAt(v any, path []any, x any) any {
 	return old
 }
 
-// attack is an input with something hostile in one place.
+// attack is an input with something hostile in one place. A run makes few of the inputs, and most are
+// long.
 type attack struct {
 	what  string
-	input map[string]any
+	input func() map[string]any
 }
 
 // hostileSize is the longest text of an attack: a request body can hold it, with its escapes.
@@ -129,17 +131,21 @@ const hostileSize = 1_000_000
 // attacksOn returns the hostile inputs that are made from a good one.
 func attacksOn(o *op.Operation, base map[string]any) (all []attack) {
 	for _, p := range inputPlaces(o.InputSchema()) {
-		for what, v := range hostileValues(p, base) {
-			in, _ := withValueAt(base, p.path, v).(map[string]any) // the input stays an object
-			all = append(all, attack{fmt.Sprintf("%v: %s", p.path, what), in})
+		for what, value := range hostileValues(p, base) {
+			all = append(all, attack{fmt.Sprintf("%v: %s", p.path, what), func() map[string]any {
+				in, _ := withValueAt(base, p.path, value()).(map[string]any) // the input stays an object
+				return in
+			}})
 		}
 	}
 	slices.SortFunc(all, func(a, b attack) int { return strings.Compare(a.what, b.what) })
 	return all
 }
 
-func hostileValues(p inputPlace, base map[string]any) map[string]any {
-	out := map[string]any{}
+// hostileValues returns functions that make the hostile values of a place, by their names.
+func hostileValues(p inputPlace, base map[string]any) map[string]func() any {
+	out := map[string]func() any{}
+	add := func(what string, value any) { out[what] = func() any { return value } }
 	kind := append([]string{p.schema.Type}, p.schema.Types...)
 	is := func(name string) bool { return slices.Contains(kind, name) }
 	if len(p.schema.Enum) > 0 || is("boolean") {
@@ -147,22 +153,24 @@ func hostileValues(p inputPlace, base map[string]any) map[string]any {
 	}
 	if is("integer") || is("number") {
 		for what, n := range map[string]float64{"huge": 1e15, "beyond": 1e300, "below": -1, "zero": 0} {
-			out[what] = n
+			add(what, n)
 		}
 		if p.schema.Maximum != nil {
-			out["most"] = *p.schema.Maximum
+			add("most", *p.schema.Maximum)
 		}
 		if p.schema.Minimum != nil {
-			out["least"] = *p.schema.Minimum
+			add("least", *p.schema.Minimum)
 		}
 	}
 	if is("array") {
 		for _, n := range []int{maxItemsOf(p.schema), 20_000} {
-			out[fmt.Sprint(n, " items")] = repeatFirst(p, base, n)
+			out[fmt.Sprint(n, " items")] = func() any { return repeatFirst(p, base, n) }
 		}
 	}
 	if is("object") && len(p.schema.Properties) == 0 {
-		maps.Copy(out, hostileFields())
+		for what, value := range hostileFields() {
+			add(what, value)
+		}
 	}
 	if is("string") {
 		size := hostileSize
@@ -170,11 +178,13 @@ func hostileValues(p inputPlace, base map[string]any) map[string]any {
 			size = min(size, *m)
 		}
 		for what, text := range hostileTexts {
-			v := clip(text(size), size)
-			if v = strings.ToValidUTF8(v, ""); p.schema.ContentEncoding != "" {
-				v = base64.StdEncoding.EncodeToString([]byte(v[:len(v)/2]))
+			out[what] = func() any {
+				v := clip(text(size), size)
+				if v = strings.ToValidUTF8(v, ""); p.schema.ContentEncoding != "" {
+					v = base64.StdEncoding.EncodeToString([]byte(v[:len(v)/2]))
+				}
+				return v
 			}
-			out[what] = v
 		}
 	}
 	return out
@@ -217,7 +227,7 @@ func repeatFirst(p inputPlace, base map[string]any, n int) []any {
 }
 
 // hostileFields returns hostile objects for places with free members.
-func hostileFields() map[string]any {
+var hostileFields = sync.OnceValue(func() map[string]any {
 	many, cards := map[string]any{}, map[string]any{}
 	for i := range 5000 {
 		many[fmt.Sprint("k", i)] = i
@@ -229,4 +239,4 @@ func hostileFields() map[string]any {
 	}
 	return map[string]any{"many members": many, "many parts": cards, "deep": map[string]any{"a": deep},
 		"long member": map[string]any{"a": repeat("{{", 200_000)}, "long part": map[string]any{"+a": repeat("|a", 500_000)}}
-}
+})
