@@ -118,7 +118,7 @@ func (c common) open(ctx context.Context) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.Open(ctx, cfg, app.Options{Version: versionText()})
+	return app.Open(ctx, cfg, app.Options{Version: versionText(), Command: true})
 }
 
 // withApp opens the data folder, runs f, and closes it.

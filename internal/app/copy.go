@@ -31,12 +31,12 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 			return fault.New(fault.Invalid, "%s: name a data folder, or a database as postgres://user@host:5432/name", flag)
 		}
 	}
-	src, err := openStore(ctx, c.withAddress(from), nil)
+	src, err := openStore(ctx, c.withAddress(from), Options{Command: true})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	dst, err := openStore(ctx, c.withAddress(to), nil)
+	dst, err := openStore(ctx, c.withAddress(to), Options{Command: true})
 	if err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}

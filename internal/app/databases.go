@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -101,16 +100,23 @@ func eachDatabase(s store, f func(*postgres.Store)) {
 	case shared:
 		f(s.Store)
 	case placedStore:
-		_, _ = s.each(func(s *postgres.Store) ([]string, error) { f(s); return nil, nil }) // never fails
+		_, _ = s.each(context.Background(), func(s *postgres.Store) ([]string, error) { f(s); return nil, nil }) // never fails
 	}
 }
 
+// databaseWait is the time that a command waits for a database of worlds that it needs. It is longer than the
+// time that opening a database waits for a primary.
+const databaseWait = time.Minute
+
 // openPlaced opens the databases beside the home database.
-func openPlaced(ctx context.Context, c Config, home *postgres.Store, logger *slog.Logger) (store, error) {
-	cfg := placed.Config{Home: home, Log: logger}
+func openPlaced(ctx context.Context, c Config, home *postgres.Store, o Options) (store, error) {
+	cfg := placed.Config{Home: home, Log: o.Logger}
+	if o.Command {
+		cfg.Wait = databaseWait
+	}
 	names, configs := c.namedDatabases()
 	for i, p := range configs {
-		p.Log = logger
+		p.Log = o.Logger
 		cfg.Others = append(cfg.Others, placed.Named{Name: names[i],
 			Open: func(ctx context.Context) (placed.Database, error) { return postgres.Open(ctx, p) }})
 	}
@@ -163,8 +169,8 @@ func (p placedStore) Changed() <-chan struct{} { return p.worlds.Changed() }
 func (p placedStore) Close() error { return errors.Join(p.worlds.Close(), p.store.Close()) }
 
 // each calls f with every open database as a store, and adds its name to faults and errors.
-func (p placedStore) each(f func(s *postgres.Store) ([]string, error)) (faults []string, err error) {
-	err = p.worlds.Each(func(name string, db placed.Database) error {
+func (p placedStore) each(ctx context.Context, f func(s *postgres.Store) ([]string, error)) (faults []string, err error) {
+	err = p.worlds.Each(ctx, func(name string, db placed.Database) error {
 		found, err := f(db.(*postgres.Store)) // openPlaced opened all
 		for _, text := range found {
 			faults = append(faults, "database "+name+": "+text)
@@ -178,11 +184,11 @@ func (p placedStore) each(f func(s *postgres.Store) ([]string, error)) (faults [
 }
 
 func (p placedStore) Verify(ctx context.Context) ([]string, error) {
-	return p.each(func(s *postgres.Store) ([]string, error) { return s.Verify(ctx) })
+	return p.each(ctx, func(s *postgres.Store) ([]string, error) { return s.Verify(ctx) })
 }
 
 func (p placedStore) Check(ctx context.Context, rest func(time.Duration)) ([]string, error) {
-	return p.each(func(s *postgres.Store) ([]string, error) { return s.Check(ctx, rest) })
+	return p.each(ctx, func(s *postgres.Store) ([]string, error) { return s.Check(ctx, rest) })
 }
 
 func (p placedStore) MarkDamaged(found string) {
@@ -190,7 +196,7 @@ func (p placedStore) MarkDamaged(found string) {
 }
 
 func (p placedStore) Size(ctx context.Context) (text string, err error) {
-	sizes, err := p.each(func(s *postgres.Store) ([]string, error) {
+	sizes, err := p.each(ctx, func(s *postgres.Store) ([]string, error) {
 		size, err := shared{s}.Size(ctx)
 		return []string{size}, err
 	})

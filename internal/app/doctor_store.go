@@ -47,7 +47,7 @@ func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
 	case shared:
 		d.checkServers(ctx, "", s.Store)
 	case placedStore:
-		_ = s.worlds.Each(func(name string, db placed.Database) error { // never fails
+		_ = s.worlds.Each(ctx, func(name string, db placed.Database) error { // never fails
 			d.checkServers(ctx, name+": ", db.(*postgres.Store)) // openPlaced opened all
 			return nil
 		})

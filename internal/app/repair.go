@@ -188,7 +188,7 @@ func (r *repairRun) copyFile(held []*os.File, name, to string) (err error) {
 // rebuildAndProve rebuilds the tables of a salvaged store from its streams, then verifies chains,
 // contents, tables, and the files themselves.
 func (r *repairRun) rebuildAndProve(folder string) (err error) {
-	s, err := openStore(r.ctx, r.config.withAddress(folder), nil)
+	s, err := openStore(r.ctx, r.config.withAddress(folder), Options{})
 	if err != nil {
 		return err
 	}

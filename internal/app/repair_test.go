@@ -52,7 +52,7 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 	}
 	for cut := 0; cut < 2*len(storeFiles)+moves; cut += step {
 		c := damagedFolder(t)
-		if _, err := openStore(t.Context(), c, nil); err == nil {
+		if _, err := openStore(t.Context(), c, Options{}); err == nil {
 			t.Fatal("the damage does not show at the start")
 		}
 		var out bytes.Buffer
@@ -66,7 +66,7 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 			}
 		} else {
 			cutRepair(t, &r, cut-1)
-			if _, err := openStore(t.Context(), c, nil); !errors.Is(err, fault.Unavailable) ||
+			if _, err := openStore(t.Context(), c, Options{}); !errors.Is(err, fault.Unavailable) ||
 				!strings.Contains(err.Error(), "loregate repair") {
 				t.Errorf("cut %d: the folder opens: %v", cut, err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -45,27 +44,27 @@ type store interface {
 	Size(ctx context.Context) (string, error)
 }
 
-// openStore opens the configured database, or the store in the data folder. A nil logger is
-// slog.Default.
-func openStore(ctx context.Context, c Config, logger *slog.Logger) (store, error) {
+// openStore opens the configured database, or the store in the data folder. Of the
+// options it uses Command and Logger.
+func openStore(ctx context.Context, c Config, o Options) (store, error) {
 	if c.Database == "" {
 		if err := errRepairing(c.Data); err != nil {
 			return nil, err
 		}
-		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: logger})
+		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: o.Logger})
 		if err != nil {
 			return nil, err
 		}
 		return embedded{s}, nil
 	}
 	p := c.postgresConfig()
-	p.Log = logger
+	p.Log = o.Logger
 	s, err := postgres.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if len(c.Databases) > 0 {
-		return openPlaced(ctx, c, s, logger)
+		return openPlaced(ctx, c, s, o)
 	}
 	if err := checkAllHere(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Close())

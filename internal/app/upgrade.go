@@ -35,7 +35,7 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 		}
 		format = postgres.Format
 	} else {
-		s, err := openStore(ctx, c, nil)
+		s, err := openStore(ctx, c, Options{Command: true})
 		if err != nil {
 			return err
 		}

@@ -86,11 +86,11 @@ func (s *Store) finishMove(ctx context.Context, w access.WorldID, from *member, 
 	if p, ok := s.placement(w); ok && p.Version >= f.Version {
 		return nil
 	}
-	db := to.database()
-	if db == nil {
-		return errDown
+	db, err := s.opened(ctx, to)
+	if err != nil {
+		return err
 	}
-	err := db.Write(ctx, func(tx canon.Tx) error {
+	err = db.Write(ctx, func(tx canon.Tx) error {
 		there, err := tx.(fencedReader).Fence(ctx, w)
 		if err != nil || there.State != sqlstore.Arriving || there.Version != f.Version || there.Database != from.name {
 			return err

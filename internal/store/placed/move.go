@@ -69,8 +69,8 @@ func (m *move) run(ctx context.Context, database string) error {
 		return m.discardOldCopies(ctx)
 	}
 	for _, d := range []*member{m.from, m.to} {
-		if d.database() == nil {
-			return fault.New(fault.Unavailable, "the database %s does not answer; run loregate doctor", cmp.Or(d.name, Home))
+		if _, err := m.s.opened(ctx, d); err != nil {
+			return err
 		}
 	}
 	for _, step := range []struct {
@@ -103,9 +103,9 @@ func (m *move) findSource(ctx context.Context) error {
 		if m.from == nil {
 			return fault.New(fault.Invalid, "the world is in the database %q; add it to the setting databases", p.Database)
 		}
-		db := m.from.database()
-		if db == nil {
-			return nil
+		db, err := m.s.opened(ctx, m.from)
+		if err != nil {
+			return err
 		}
 		return db.Read(ctx, func(r canon.Reader) error {
 			if _, found, err := canon.First(r.Worlds(ctx, canon.WorldQuery{ID: m.world})); err != nil || !found {
@@ -467,6 +467,7 @@ func (m *move) discardOldCopies(ctx context.Context) error {
 	if !ok || m.s.memberNamed(p.Database) != m.to {
 		return nil
 	}
+	m.s.awaitTried(ctx, m.s.members...)
 	waited := false
 	for _, d := range m.s.members {
 		if d == m.to || d.database() == nil {

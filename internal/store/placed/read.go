@@ -54,9 +54,9 @@ func (r *reader) close() {
 // openSnapshot returns a snapshot of a database that stays open until it is stopped: the function that the
 // database gives its Reader to waits in a coroutine.
 func (s *Store) openSnapshot(ctx context.Context, m *member) (*snapshot, error) {
-	db := m.database()
-	if db == nil {
-		return nil, errDown
+	db, err := s.opened(ctx, m)
+	if err != nil {
+		return nil, err
 	}
 	err, failed := errors.New("placed: the database gave no reader"), error(nil)
 	next, stop := iter.Pull(func(yield func(canon.Reader) bool) {
@@ -201,6 +201,9 @@ func union[T any](ctx context.Context, r *reader, all bool, worldOf func(T) acce
 	if err := r.s.freshPlacements(ctx); err != nil {
 		return nil, err
 	}
+	if !all {
+		r.s.awaitTried(ctx, r.s.members...)
+	}
 	for _, m := range r.s.members {
 		if m.shunned() && !all {
 			continue
@@ -260,8 +263,16 @@ func (s *Store) freshPlacements(ctx context.Context) error {
 	return s.loadPlacements(ctx)
 }
 
-// someDown reports whether a database does not answer.
-func (s *Store) someDown() bool { return slices.ContainsFunc(s.members, (*member).isDown) }
+// checkAllAnswer returns errDown if a database does not answer.
+func (s *Store) checkAllAnswer(ctx context.Context) error {
+	s.awaitTried(ctx, s.members...)
+	for _, m := range s.members {
+		if why := m.explain(); why != nil {
+			return errDown.Because(why)
+		}
+	}
+	return nil
+}
 
 // Worlds finds a world by slug through the placements. While a database is down, an unknown world is
 // answered as one of that database, so that the answer does not reveal which worlds it has.
@@ -280,8 +291,8 @@ func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) (list []canon.W
 		list, err = r.worldsBySlug(ctx, q)
 		_, known = r.s.worldBySlug(q.Slug)
 	}
-	if err == nil && len(list) == 0 && !known && r.s.someDown() {
-		err = errDown
+	if err == nil && len(list) == 0 && !known {
+		err = r.s.checkAllAnswer(ctx)
 	}
 	return list, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path"
 	"sync"
@@ -54,8 +55,11 @@ type Config struct {
 	Home     Database
 	Others   []Named
 	Patterns []Pattern // the first match decides where a new world is created; without one, in the home database
-	Now      func() time.Time
-	Log      *slog.Logger
+	// Wait is the time since Open in which a call waits for the end of the first attempt to open a database
+	// that it needs. Zero is for servers: Open itself waits for a second, and calls are told to try again.
+	Wait time.Duration
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // Store is a canon.Store over several databases. It is safe for concurrent use.
@@ -71,6 +75,7 @@ type Store struct {
 	loaded time.Time // when all placements were read
 
 	changes broadcast
+	first   <-chan struct{} // closed when Config.Wait is over
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
@@ -79,7 +84,7 @@ var _ canon.Store = (*Store)(nil)
 var _ canon.Placer = (*Store)(nil)
 
 const (
-	// firstOpen is the time that Open waits for the other databases.
+	// firstOpen is the time that Open of a server waits for the other databases.
 	firstOpen = time.Second
 	// reopenAfter is the time between attempts to open a database.
 	reopenAfter = 2 * time.Second
@@ -98,24 +103,21 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Store{cfg: cfg}
 	s.changes.next = make(chan struct{})
-	s.home = &member{name: "", opened: make(chan struct{})}
+	s.home = newMember("")
 	s.home.adopt(cfg.Home)
+	close(s.home.tried)
 	s.unplaced, s.members = s.home, []*member{s.home}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
+	first, cancel := context.WithTimeout(run, cmp.Or(cfg.Wait, firstOpen))
+	s.first, s.stop = first.Done(), func() { cancel(); stop() }
 	for _, n := range cfg.Others {
-		m := &member{name: n.Name, opened: make(chan struct{}), problem: errors.New("not opened yet")}
+		m := newMember(n.Name)
 		s.members = append(s.members, m)
 		s.running.Go(func() { s.keepOpening(run, m, n) })
 	}
 	s.running.Go(func() { s.watchMember(run, s.home) })
-	first, cancel := context.WithTimeout(ctx, firstOpen)
-	defer cancel()
-	for _, m := range s.members {
-		select {
-		case <-m.opened:
-		case <-first.Done():
-		}
+	if cfg.Wait == 0 {
+		s.awaitTried(ctx, s.members...)
 	}
 	err := s.loadPlacements(ctx)
 	if err == nil {
@@ -169,19 +171,46 @@ func (s *Store) Close() error {
 
 // keepOpening opens a database as soon as it answers, and then watches it.
 func (s *Store) keepOpening(ctx context.Context, m *member, n Named) {
-	for ctx.Err() == nil {
+	for first := true; ctx.Err() == nil; first = false {
 		db, err := n.Open(ctx)
 		if err == nil {
 			m.adopt(db)
+		} else if m.setProblem(err) && ctx.Err() == nil {
+			s.logDown(m, err)
+		}
+		if first {
+			close(m.tried)
+		}
+		if err == nil {
 			s.changes.wake()
 			s.watchMember(ctx, m)
 			return
 		}
-		if m.setProblem(err) && ctx.Err() == nil {
-			s.logDown(m, err)
-		}
 		wait.For(ctx, reopenAfter)
 	}
+}
+
+// awaitTried waits until the first attempts to open databases have ended, or Config.Wait is over.
+func (s *Store) awaitTried(ctx context.Context, list ...*member) {
+	for _, m := range list {
+		select {
+		case <-m.tried:
+		case <-s.first:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// opened returns a database that is open; an error of the kind fault.Unavailable if it is not.
+func (s *Store) opened(ctx context.Context, m *member) (Database, error) {
+	s.awaitTried(ctx, m)
+	if db := m.database(); db != nil {
+		return db, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, errDown.Because(m.explain())
 }
 
 // watchMember wakes the waiters for changes of any database.
@@ -222,8 +251,8 @@ func (b *broadcast) wake() {
 
 // member is one database.
 type member struct {
-	name   string
-	opened chan struct{} // closed when it is open
+	name  string
+	tried chan struct{} // closed when the first attempt to open it has ended
 
 	mu      sync.Mutex // guards all below
 	db      Database
@@ -232,11 +261,14 @@ type member struct {
 	until   time.Time // for how long lists leave it out without a try
 }
 
+func newMember(name string) *member {
+	return &member{name: name, tried: make(chan struct{}), problem: errors.New("it was not opened yet")}
+}
+
 func (m *member) adopt(db Database) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.db, m.problem, m.logged = db, nil, false
-	close(m.opened)
 }
 
 // database returns the open database; nil if it was never open.
@@ -260,11 +292,16 @@ func (m *member) setProblem(err error) (first bool) {
 	return first
 }
 
-// isDown reports whether the database did not answer when it was last asked.
-func (m *member) isDown() bool {
+// explain returns an error that says why the database did not answer when it was last asked, and what its
+// operator can do; nil if it answered.
+func (m *member) explain() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.problem != nil
+	if m.problem == nil {
+		return nil
+	}
+	return fmt.Errorf("the database %s does not answer (%w); see that its server runs and that the setting databases has "+
+		"its address; loregate doctor checks all databases", m.name, m.problem)
 }
 
 // shunned reports whether lists leave the database out without a try.
@@ -275,7 +312,8 @@ func (m *member) shunned() bool {
 }
 
 // errDown is returned for worlds of a database that does not answer, and for unknown worlds while there
-// is such a database. It does not name the database: clients need not know them.
+// is such a database. It does not name the database: clients need not know them. Its cause does, which the
+// log has and a command prints.
 var errDown = &fault.Error{Kind: fault.Unavailable, RetryAfter: reopenAfter,
 	Message: "some worlds are not served at the moment; try again"}
 
@@ -291,7 +329,7 @@ func (s *Store) noteResult(ctx context.Context, m *member, err error) error {
 	if m.setProblem(err) {
 		s.logDown(m, err)
 	}
-	return errDown.Because(err)
+	return errDown.Because(m.explain())
 }
 
 func (s *Store) logDown(m *member, err error) {
@@ -308,6 +346,7 @@ type State struct {
 
 // States tries all databases and returns their states.
 func (s *Store) States(ctx context.Context) (list []State) {
+	s.awaitTried(ctx, s.members...)
 	placed := map[string]int{}
 	s.mu.Lock()
 	for _, p := range s.worlds {
@@ -334,7 +373,8 @@ func (s *Store) States(ctx context.Context) (list []State) {
 }
 
 // Each calls f with each database that is open.
-func (s *Store) Each(f func(name string, db Database) error) error {
+func (s *Store) Each(ctx context.Context, f func(name string, db Database) error) error {
+	s.awaitTried(ctx, s.members...)
 	for _, m := range s.members {
 		if db := m.database(); db != nil {
 			if err := f(cmp.Or(m.name, Home), db); err != nil {
@@ -436,8 +476,8 @@ func (s *Store) Place(ctx context.Context, w access.WorldID, slug string) error 
 	if m == nil {
 		return fault.New(fault.Invalid, "worlds: the database %s is not one of databases", name)
 	}
-	if m.database() == nil {
-		return errDown
+	if _, err := s.opened(ctx, m); err != nil {
+		return err
 	}
 	for range 2 {
 		holder, err := s.cfg.Home.Place(ctx, sqlstore.Placement{World: w, Slug: slug, Database: m.name, Version: 1,

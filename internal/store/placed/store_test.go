@@ -3,8 +3,11 @@ package placed
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -99,5 +102,38 @@ func TestNoOtherDatabase(t *testing.T) {
 	err = s.WriteTo(t.Context(), access.WorldID{1}, func(canon.Tx) error { return nil })
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a write to an unknown database: %v", err)
+	}
+}
+
+// TestWaitForDatabase tests that a command waits for a database that is being opened if it needs it, and names one
+// that cannot be opened, with the reason.
+func TestWaitForDatabase(t *testing.T) {
+	d := newFiles(t)
+	home, err := d.home(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, refusal := make(chan struct{}), errors.New("no route to host")
+	s, err := Open(t.Context(), Config{Home: home, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Others: []Named{
+			{"east", func(ctx context.Context) (Database, error) { <-answers; return d.east(ctx) }},
+			{"west", func(context.Context) (Database, error) { return nil, refusal }},
+		}, Patterns: []Pattern{{"east-*", "east"}, {"west-*", "west"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(s.Close(), home.Close()) })
+	placed := make(chan error)
+	go func() { placed <- s.Place(t.Context(), access.WorldID{1}, "east-1") }()
+	if err := s.Place(t.Context(), access.WorldID{2}, "of-home"); err != nil { // while east is being opened
+		t.Error(err)
+	}
+	err = s.Place(t.Context(), access.WorldID{3}, "west-1")
+	if !errors.Is(err, fault.Unavailable) || !errors.Is(err, refusal) || !strings.Contains(err.Error(), "database west") {
+		t.Errorf("a world in a database that cannot be opened: %v", err)
+	}
+	close(answers)
+	if err := <-placed; err != nil {
+		t.Errorf("a world in a database that is being opened: %v", err)
 	}
 }

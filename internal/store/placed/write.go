@@ -23,9 +23,9 @@ func (s *Store) WriteTo(ctx context.Context, w access.WorldID, f func(canon.Tx) 
 				return err
 			}
 		}
-		db := m.database()
-		if db == nil {
-			return errDown
+		db, err := s.opened(ctx, m)
+		if err != nil {
+			return err
 		}
 		var own error // of f
 		err = db.Write(ctx, func(in canon.Tx) error {
@@ -65,8 +65,10 @@ func (t *tx) Repeat(ctx context.Context, account, key string) (canon.Repeat, boo
 
 // Worlds fails if all worlds are asked for while a database is down: whether there is any is decided by it.
 func (t *tx) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
-	if q.ID.IsZero() && q.All && t.s.someDown() {
-		return nil, errDown
+	if q.ID.IsZero() && q.All {
+		if err := t.s.checkAllAnswer(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return t.reader.Worlds(ctx, q)
 }

@@ -235,13 +235,17 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 // older format. If several processes start at once, one migrates and the others wait.
 //
 // Without upgrade, a database of an earlier format is left unchanged: only its operator can back it
-// up, and older programs cannot write to it after the migration.
+// up, and older programs cannot write to it after the migration. One that was never used is brought up
+// to date: the process that created its schema was stopped in between.
 func migrate(ctx context.Context, pool *pgxpool.Pool, primary *pgx.ConnConfig, upgrade bool) error {
 	at, err := readFormat(ctx, pool)
 	if err == nil && at > 0 && at < schemaVersion && !upgrade {
 		// Another process may be creating a new database's schema, step by step.
 		if err = waitForGoose(ctx, pool); err == nil {
 			at, err = readFormat(ctx, pool)
+		}
+		if err == nil && at < schemaVersion {
+			upgrade, err = isUnused(ctx, pool)
 		}
 	}
 	if err == nil {
@@ -279,6 +283,16 @@ func readFormat(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
 		return 0, nil
 	}
 	return at, err
+}
+
+// isUnused reports whether no program has done anything in a database but to create its schema.
+func isUnused(ctx context.Context, pool *pgxpool.Pool) (unused bool, err error) {
+	err = pool.QueryRow(ctx, "SELECT NOT (EXISTS (SELECT FROM commits) OR EXISTS (SELECT FROM api_keys) "+
+		"OR EXISTS (SELECT FROM access_processes))").Scan(&unused)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable { // of the second step
+		return true, nil
+	}
+	return unused, err
 }
 
 // migrationWait is the longest wait for another process that migrates.

@@ -51,31 +51,23 @@ func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	}
 }
 
-// TestUpgradeNeedsOperatorConsent opens databases of earlier formats.
+// TestUpgradeNeedsOperatorConsent opens databases of earlier formats. One that was never used needs no consent: its
+// first program was stopped while it created the schema.
 func TestUpgradeNeedsOperatorConsent(t *testing.T) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at := int64(2); at <= 4; at++ {
+	for at, use := range map[int64]string{
+		1: "", 2: "",
+		3: "INSERT INTO access_processes (process) VALUES ('one')",
+		4: "INSERT INTO commits (s, seq, id, at, by, op, body) VALUES (1, 1, gen_random_uuid(), 1, '', '', '')",
+	} {
 		c := Config{URL: pgtest.Empty(t)}.withDefaults()
-		p, err := c.directConfig()
-		if err != nil {
-			t.Fatal(err)
+		createSchemaUpTo(t, c, at, use)
+		if use != "" {
+			if _, err := Open(t.Context(), c); fault.KindOf(err) != fault.Unavailable ||
+				!strings.Contains(err.Error(), "loregate upgrade --yes") {
+				t.Errorf("format %d opens: %v", at, err)
+			}
+			c.Upgrade = true
 		}
-		db := stdlib.OpenDB(*p.ConnConfig)
-		g, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true))
-		if err == nil {
-			_, err = g.UpTo(t.Context(), at)
-		}
-		if err = errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(t.Context(), c); fault.KindOf(err) != fault.Unavailable ||
-			!strings.Contains(err.Error(), "loregate upgrade --yes") {
-			t.Errorf("format %d opens: %v", at, err)
-		}
-		c.Upgrade = true
 		s, err := Open(t.Context(), c)
 		if err != nil {
 			t.Errorf("format %d: %v", at, err)
@@ -85,5 +77,29 @@ func TestUpgradeNeedsOperatorConsent(t *testing.T) {
 			t.Errorf("format %d: %v", at, err)
 		}
 		s.Close()
+	}
+}
+
+// createSchemaUpTo creates the schema of an earlier format, and runs a statement.
+func createSchemaUpTo(t *testing.T, c Config, format int64, then string) {
+	t.Helper()
+	p, err := c.directConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDB(*p.ConnConfig)
+	g, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true))
+	if err == nil {
+		_, err = g.UpTo(t.Context(), format)
+	}
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), then)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -23,6 +23,31 @@ const maxParts = 8
 // Manner returns the clause that the act was read from. It is zero if the act does not come from Parse.
 func (i Intent) Manner() Manner { return i.manner }
 
+// WithNames returns an act on other things: object in place of its direct object, and targets[n] in place of its nth
+// target, which is left out if that is "".
+func (i Intent) WithNames(object string, targets []string) Intent {
+	m := Manner{Verb: i.manner.Verb, Object: i.manner.Object}
+	if m.Object == i.DirectObject {
+		m.Object = object
+	}
+	for _, p := range i.manner.Parts {
+		for n, name := range i.Targets {
+			if p.Name == name {
+				p.Name = targets[n]
+			}
+		}
+		if p.Name == i.DirectObject {
+			p.Name = object
+		}
+		if p.Name != "" && p.Name != m.Object {
+			m.Parts = append(m.Parts, p)
+		}
+	}
+	i.manner, i.DirectObject = m, object
+	i.Targets = slices.DeleteFunc(slices.Clone(targets), func(name string) bool { return name == "" || name == object })
+	return i
+}
+
 // ReadManner reads a phrase that begins with a verb. Pronouns stay as they are typed.
 func ReadManner(phrase string) Manner {
 	words := lex(phrase)

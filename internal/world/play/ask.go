@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
@@ -21,9 +20,7 @@ var questionVerbs = map[command.Asked]command.Verb{command.AskedBag: command.Inv
 	command.AskedQuests: command.Quests, command.AskedPrices: command.Price}
 
 // askIntent returns the act of a plain question. ok is false if the text is none.
-func (h *Host) askIntent(ctx context.Context, g access.Grant, player canon.CardID, text string) (i command.Intent,
-	ok bool,
-	err error) {
+func (r sentenceReader) askIntent(text string) (i command.Intent, ok bool, err error) {
 	q, ok := command.ReadQuestion(text)
 	if !ok {
 		return i, false, nil
@@ -32,27 +29,20 @@ func (h *Host) askIntent(ctx context.Context, g access.Grant, player canon.CardI
 	if i.Verb == command.Ask {
 		i.DirectObject = markup.Clip(markup.Clean(text), maxAsked)
 	}
-	if q.Kind != command.AskedCost && q.Kind != command.AskedPrices {
+	if q.Kind != command.AskedCost && q.Kind != command.AskedPrices || !r.stands {
 		return i, true, nil
 	}
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if err != nil || !stands {
-			return err
+	wares, err := r.listWares()
+	if err != nil || len(wares) == 0 {
+		i.Verb, i.DirectObject = command.Ask, markup.Clip(markup.Clean(text), maxAsked)
+		return i, true, err
+	}
+	for _, w := range wares {
+		if q.Subject != "" && rateFit(q.Subject, w.Card) > command.FitNone {
+			i.Verb, i.DirectObject = command.Price, q.Subject
 		}
-		wares, err := s.listWares()
-		if err != nil || len(wares) == 0 {
-			i.Verb, i.DirectObject = command.Ask, markup.Clip(markup.Clean(text), maxAsked)
-			return err
-		}
-		for _, w := range wares {
-			if q.Subject != "" && rateFit(q.Subject, w.Card) > command.FitNone {
-				i.Verb, i.DirectObject = command.Price, q.Subject
-			}
-		}
-		return nil
-	})
-	return i, true, err
+	}
+	return i, true, nil
 }
 
 // planAsk answers a plain question from what the player sees. It changes nothing but the clock, and nobody else

@@ -2,11 +2,13 @@ package play
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 	"loregate/internal/ruleset"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -100,7 +102,8 @@ func freeAct(text string) (i command.Intent, ok bool) {
 	for len(words) > 0 && slices.Contains(leadWords, bareWord(words[0])) {
 		words = words[1:]
 	}
-	if len(words) == 0 || slices.Contains(askWords, bareWord(words[0])) || strings.HasSuffix(text, "?") {
+	if len(words) == 0 || slices.Contains(askWords, bareWord(words[0])) || strings.HasSuffix(text, "?") ||
+		meaning.Lemma(bareWord(words[0]), meaning.Verb) == "" || asksBehindComma.MatchString(text) {
 		return i, false
 	}
 	for n, w := range words {
@@ -112,6 +115,9 @@ func freeAct(text string) (i command.Intent, ok bool) {
 	phrase := strings.TrimRight(strings.Join(words, " "), ".!,; ")
 	return command.Intent{Verb: command.Attempt, DirectObject: phrase, Confidence: attemptConfidence}, phrase != ""
 }
+
+// asksBehindComma matches the question behind a name: letter man, how much is it
+var asksBehindComma = regexp.MustCompile(`(?i),\s*(?:who|what|whose|where|when|why|how|which|is|are|do|does|did|have|has|can|will)\b`)
 
 // reasonUnknown is the reason of a free act on nothing that is present.
 const reasonUnknown = "unknown"

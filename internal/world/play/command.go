@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -17,7 +16,6 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/meaning"
 	"loregate/internal/op"
-	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -112,10 +110,7 @@ type sentence struct {
 // acts after it are skipped.
 func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID, s sentence, out *commandOut) (failed bool,
 	err error) {
-	if out.text, err = h.nameReferents(ctx, c.Grant, player, s.text); err != nil {
-		return false, err
-	}
-	parsed, err := h.readPlayerCommand(ctx, c.Grant, player, out.text)
+	parsed, err := h.readSentence(ctx, c.Grant, player, s.text, out)
 	if err != nil {
 		return false, err
 	}
@@ -125,9 +120,16 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 	out.Frames, out.Ambiguities = parsed.Intents, parsed.Ambiguities
 	if free, ok := h.freeActOf(parsed, out.text); ok && !s.failed {
 		free.Order = s.order
+		out.Frames = []command.Intent{free}
 		if _, err := h.runIntent(ctx, c, player, free, s.whole, out); err != nil {
 			return false, err
 		}
+		if isDenied(out.Results[0]) && out.Results[0].Reason != reasonUnknown {
+			if _, err := h.runOtherwise(ctx, c, player, free, s.whole, out); err != nil {
+				return false, err
+			}
+		}
+		out.Frames = parsed.Intents
 		unknown := out.Results[0].Reason == reasonUnknown && !knowsApproach(free.DirectObject)
 		if parsed.NeedsClarification = unknown; unknown {
 			out.Results = []stepResult{}
@@ -136,8 +138,13 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 		}
 	}
 	if parsed.NeedsClarification {
-		out.Narration = parsed.Question()
-		return s.failed, nil
+		other, ok, err := h.readOtherwise(ctx, c.Grant, player, out.text, nil, len(parsed.Intents) == 0)
+		if !ok || err != nil {
+			out.Narration = parsed.Question()
+			return s.failed, err
+		}
+		other.Order = s.order
+		parsed.Intents, out.Frames, out.Ambiguities = []command.Intent{other}, []command.Intent{other}, []command.Ambiguity{}
 	}
 	for _, i := range parsed.Intents {
 		if failed || s.failed && i.Verb != command.Ask && !canContinueAfter(i.Verb) {
@@ -145,43 +152,15 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 			continue
 		}
 		ok, err := h.runIntent(ctx, c, player, i, s.whole, out)
+		if n := len(out.Results) - 1; err == nil && !ok && isDenied(out.Results[n]) {
+			ok, err = h.runOtherwise(ctx, c, player, i, s.whole, out)
+		}
 		if err != nil {
 			return false, err
 		}
 		failed = failed || !ok && !canContinueAfter(i.Verb)
 	}
 	return failed || s.failed, nil
-}
-
-// readPlayerCommand reads a command of a player: about its quests, about prices where somebody trades, a plain
-// question, or by the grammar.
-func (h *Host) readPlayerCommand(
-	ctx context.Context,
-	g access.Grant,
-	player canon.CardID,
-	text string,
-) (command.Parsed, error) {
-	i, ok, err := h.questIntent(ctx, g, player, text)
-	if err == nil && !ok {
-		i, ok, err = h.tradeIntent(ctx, g, player, text)
-	}
-	if err == nil && !ok {
-		i, ok, err = h.speechIntent(ctx, g, player, text)
-	}
-	if err == nil && !ok {
-		i, ok, err = h.askIntent(ctx, g, player, text)
-	}
-	if err != nil || !ok {
-		names, err := h.namesNear(ctx, g, player, text)
-		if err != nil {
-			return command.Parsed{}, err
-		}
-		p := h.readCommand(ctx, g.World(), text, command.ParseIn(text, names))
-		p.Intents = slicesx.Map(p.Intents, command.Intent.AsTrade)
-		return p, err
-	}
-	return command.Parsed{RawText: text, Intents: []command.Intent{i}, Ambiguities: []command.Ambiguity{},
-		ParseVersion: command.Version}, nil
 }
 
 // freeActOf returns the free act that a command is if the grammar knows no verb in it, or takes its
@@ -205,62 +184,6 @@ var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, comm
 func isBodyPart(name string) bool {
 	head := command.HeadOf(name) // WordNet has hands and feet among the extremities
 	return head == "hand" || head == "foot" || meaning.IsMainly(head, meaning.Noun, "body part")
-}
-
-// patience is the time for which a command waits for its other reader, and by default for its narrator.
-const patience = 2500 * time.Millisecond
-
-// namesNear returns the names of the cards that a player may mean in a text: those around it, its own, the places that
-// exits lead to, and those in the text of the place. A text of one or two words needs none.
-func (h *Host) namesNear(ctx context.Context, g access.Grant, player canon.CardID, text string) (names []string,
-	err error) {
-	if len(strings.Fields(text)) < minNamed {
-		return nil, nil
-	}
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if err != nil || !stands {
-			return err
-		}
-		if err := s.PrefetchPlace(ctx, s.place.ID); err != nil {
-			return err
-		}
-		near, err := s.listLookTargets()
-		if err != nil {
-			return err
-		}
-		ways, err := s.waysOut()
-		if err != nil {
-			return err
-		}
-		place, _, err := s.CardByID(ctx, s.place.ID)
-		if err != nil {
-			return err
-		}
-		shown, err := s.ReadText(ctx, place)
-		names = command.ReadProse(shown).ProperNames()
-		for _, t := range append(near, ways...) {
-			names = append(names, namesOf(t)...)
-		}
-		return err
-	})
-	return names, err
-}
-
-// minNamed is the number of words from which on a command may have a name of several words.
-const minNamed = 3
-
-// readCommand returns the reading of a command by rules, or that of the host's reader if the rules are unsure.
-func (h *Host) readCommand(ctx context.Context, w access.WorldID, text string, rules command.Parsed) command.Parsed {
-	if h.reader == nil || !rules.IsUnsure() || strings.TrimSpace(text) == "" {
-		return rules
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if other, err := h.reader.ReadCommand(ctx, w, text); err == nil {
-		return other
-	}
-	return rules
 }
 
 // runIntent carries out one act and adds its result to out. If the pace forbids the first act, that

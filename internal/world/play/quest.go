@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
@@ -36,12 +35,7 @@ var (
 
 // questIntent returns the act of a command about quests. ok is false if it is no such command, or names
 // no quest that the player has or is offered.
-func (h *Host) questIntent(
-	ctx context.Context,
-	g access.Grant,
-	player canon.CardID,
-	text string,
-) (i command.Intent, ok bool, err error) {
+func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err error) {
 	words := strings.Trim(strings.Join(strings.Fields(strings.ToLower(text)), " "), ".!? ")
 	if slices.Contains(questLists, words) {
 		return command.Intent{Verb: command.Quests, Confidence: 1}, true, nil
@@ -50,30 +44,16 @@ func (h *Host) questIntent(
 	if verb == "" {
 		return i, false, nil
 	}
-	promises := slices.Contains(promiseWords, words)
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if err != nil || !stands {
-			return err
-		}
-		known, err := s.listKnownQuests()
-		ok = len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name)
-		if promises && err == nil {
-			offers, err := s.listOffers()
-			ok = len(offers) == 1
-			return err
-		}
-		return err
-	})
-	return command.Intent{Verb: verb, DirectObject: name, Confidence: 1}, ok, err
-}
-
-// standingTurn returns a turn of a player without a plan. It returns false if the player is nowhere.
-func (h *Host) standingTurn(ctx context.Context, snap *canon.Snapshot, player canon.CardID) (*turn, bool, error) {
-	s := &turn{AsOf: h.world.Current(snap), ctx: ctx, player: world.Card{ID: player}}
-	at, stands, err := s.FindAtLink(ctx, player)
-	s.place, s.presence = world.Card{ID: at.To}, world.PresenceOf(at)
-	return s, stands, err
+	if !r.stands {
+		return i, false, nil
+	}
+	i = command.Intent{Verb: verb, DirectObject: name, Confidence: 1}
+	if slices.Contains(promiseWords, words) {
+		offers, err := r.listOffers()
+		return i, len(offers) == 1, err
+	}
+	known, err := r.listKnownQuests()
+	return i, len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name), err
 }
 
 // splitQuestWords splits a command into its act on a quest and the name of the quest.

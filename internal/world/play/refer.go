@@ -1,12 +1,9 @@
 package play
 
 import (
-	"context"
 	"slices"
 	"strings"
 
-	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
@@ -15,42 +12,34 @@ import (
 
 // nameReferents replaces the pronouns of a question, and of a command to speak or to trade, that stand for somebody or
 // something outside of it by names: see recall.
-func (h *Host) nameReferents(ctx context.Context, g access.Grant, player canon.CardID, text string) (string, error) {
+func (r sentenceReader) nameReferents(text string) (string, error) {
 	list := command.PronounsToName(text)
-	if len(list) == 0 {
+	if len(list) == 0 || !r.stands {
 		return text, nil
 	}
-	err := h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if err != nil || !stands {
-			return err
-		}
-		around, err := s.listLookTargets()
+	around, err := r.listLookTargets()
+	if err != nil {
+		return text, err
+	}
+	runes := []rune(text)
+	for _, p := range slices.Backward(list) {
+		meant, err := r.recall(command.PronounOf(baseOf(p.Word)), around)
 		if err != nil {
-			return err
+			return text, err
 		}
-		runes := []rune(text)
-		for _, p := range slices.Backward(list) {
-			r, err := s.recall(command.PronounOf(baseOf(p.Word)), around)
-			if err != nil {
-				return err
-			}
-			name := r.name
-			if t, ok := r.card(); ok {
-				name = t.Title()
-			}
-			if name == "" {
-				continue
-			}
-			if p.Owns {
-				name += "'s"
-			}
-			runes = slices.Concat(runes[:p.Span.Start], []rune(name), runes[p.Span.End:])
+		name := meant.name
+		if t, ok := meant.card(); ok {
+			name = t.Title()
 		}
-		text = string(runes)
-		return nil
-	})
-	return text, err
+		if name == "" {
+			continue
+		}
+		if p.Owns {
+			name += "'s"
+		}
+		runes = slices.Concat(runes[:p.Span.Start], []rune(name), runes[p.Span.End:])
+	}
+	return string(runes), nil
 }
 
 // baseOf returns the pronoun that a possessive one belongs to.

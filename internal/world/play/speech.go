@@ -1,13 +1,10 @@
 package play
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
 
-	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -58,9 +55,7 @@ var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|
 
 // speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
 // wish to have something of a seller, or a courtesy. ok is false if the grammar is to read the command.
-func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.CardID,
-	text string) (i command.Intent, ok bool,
-	err error) {
+func (r sentenceReader) speechIntent(text string) (i command.Intent, ok bool, err error) {
 	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
 	told := tellMePattern.FindStringSubmatch(text)
 	if told != nil {
@@ -75,63 +70,63 @@ func (h *Host) speechIntent(ctx context.Context, g access.Grant, player canon.Ca
 		replyPattern.MatchString(text)
 	greets := courtesyLead.FindString(text)
 	remark := command.IsRemark(text)
-	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && !remark && greets == "" {
+	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && !remark && greets == "" || !r.stands {
 		return i, false, nil
 	}
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if err != nil || !stands {
-			return err
+	people, err := r.listPeople()
+	if err != nil {
+		return i, false, err
+	}
+	if speaks {
+		if i, ok, err = r.readSpeech(speech, people); ok || err != nil {
+			return i, ok, err
 		}
-		people, err := s.listPeople()
-		if err != nil {
-			return err
+	}
+	if greets != "" {
+		if i, ok, err = r.readGreeting(greets, text[len(greets):], people); ok || err != nil {
+			return i, ok, err
 		}
-		if speaks {
-			if i, ok, err = s.readSpeech(speech, people); ok || err != nil {
-				return err
-			}
+	}
+	if vocative {
+		if i, ok, err = r.readVocative(text, people); ok || err != nil {
+			return i, ok, err
 		}
-		if greets != "" && everyonePattern.MatchString(text[len(greets):]) {
-			i, ok = talkTo(world.Card{}, greets), true
-			i.DirectObject = ""
-			return nil
+	}
+	if wish != nil {
+		if i, ok, err = r.readWish(wish[1], text); ok || err != nil {
+			return i, ok, err
 		}
-		if greets != "" {
-			who, left, named, err := s.cutPerson(text[len(greets):], people)
-			if named && left == "" || err != nil {
-				i, ok = talkTo(who, greets), named
-				return err
-			}
-			if named && asksFor(left) {
-				i, ok = talkTo(who, left), true
-				return nil
-			}
-		}
-		if vocative {
-			if i, ok, err = s.readVocative(text, people); ok || err != nil {
-				return err
-			}
-		}
-		if wish != nil {
-			if i, ok, err = s.readWish(wish[1], text); ok || err != nil {
-				return err
-			}
-		}
-		if !whole && !toYou && !courteous && !remark {
-			return nil
-		}
-		partner, met, err := s.findPartner()
-		if err != nil || !met && !toYou && !remark {
-			return err
-		}
-		i, ok = talkTo(partner, command.Unquote(text)), true
-		if !met {
-			i.DirectObject = ""
-		}
-		return nil
-	})
-	return i, ok, err
+	}
+	if !whole && !toYou && !courteous && !remark {
+		return i, false, nil
+	}
+	partner, met, err := r.findPartner()
+	if err != nil || !met && !toYou && !remark {
+		return i, false, err
+	}
+	if i = talkTo(partner, command.Unquote(text)); !met {
+		i.DirectObject = ""
+	}
+	return i, true, nil
+}
+
+// readGreeting reads a greeting and the words behind it: all who are there, or somebody there, perhaps with a request.
+func (s *turn) readGreeting(greeting, rest string, people []world.Card) (i command.Intent, ok bool, err error) {
+	if everyonePattern.MatchString(rest) {
+		i = talkTo(world.Card{}, greeting)
+		i.DirectObject = ""
+		return i, true, nil
+	}
+	who, left, named, err := s.cutPerson(rest, people)
+	switch {
+	case err != nil || !named:
+		return i, false, err
+	case left == "":
+		return talkTo(who, greeting), true, nil
+	case asksFor(left):
+		return talkTo(who, left), true, nil
+	}
+	return i, false, nil
 }
 
 // talkTo returns the act of saying words to somebody.

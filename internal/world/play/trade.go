@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
@@ -29,28 +28,18 @@ const haggleAgain = world.Hour
 
 // tradeIntent returns the act of a command that asks for prices or haggles. ok is false if it is no such
 // command, or nobody trades at the player's place and the words may mean something else.
-func (h *Host) tradeIntent(
-	ctx context.Context,
-	g access.Grant,
-	player canon.CardID,
-	text string,
-) (i command.Intent, ok bool, err error) {
+func (r sentenceReader) tradeIntent(text string) (i command.Intent, ok bool, err error) {
 	if i, ok = command.ReadTrade(text); !ok {
 		return i, false, nil
 	}
 	if q, asks := command.ReadQuestion(text); asks && i.DirectObject != "" && q.Kind != command.AskedCost {
 		return i, false, nil // what do they sell here
 	}
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		s, stands, err := h.standingTurn(ctx, snap, player)
-		if ok = stands; err != nil || !stands {
-			return err
-		}
-		wares, err := s.listWares()
-		ok = len(wares) > 0 || i.Verb == command.Price && i.DirectObject == ""
-		return err
-	})
-	return i, ok, err
+	if !r.stands {
+		return i, false, nil
+	}
+	wares, err := r.listWares()
+	return i, len(wares) > 0 || i.Verb == command.Price && i.DirectObject == "", err
 }
 
 // listWares returns the wares of the sellers at the player's place.
