@@ -40,6 +40,7 @@ falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused proce
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
 failover!50 kills and pauses and 20 cuts of the primary, 20 kills of etcd: 20,000 writes are there once!./internal/app/failovertest!^TestFailover$!FAILOVER_KILLS=50 FAILOVER_CUTS=20 FAILOVER_ETCD=20 FAILOVER_WRITES=20000
 game-night!three processes on two databases of three servers each, both primaries killed in an evening: two programs over MCP, two players, a narrator and an import go on!./internal/app/failovertest!^TestGameNight$!GAME_NIGHT=1
+archive!the log of three servers under Patroni is kept by pgBackRest: the database is restored to seconds before and after its primary is killed and another one is made the primary by order!./internal/app/failovertest!^TestArchiveOfACluster$!FAILOVER_ARCHIVE=1
 moves!a world moves 100 times between three databases, of SQLite and of PostgreSQL, under load and with kills: nothing is lost, doubled or shown to the wrong caller!./internal/store/placed!^TestMoveUnderLoad$!MOVES=100
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
 players!200 players act every five seconds for ten minutes while the server is killed and stopped: each turn is applied once, none fails!./internal/app/crashtest!^TestCrashOfPlayers$!CRASH_PLAYERS=200 CRASH_PLAY=10m
@@ -48,6 +49,7 @@ bad-model!1,000 turns with a model that lies, stalls, floods, injects and breaks
 leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
 placed!a world in a second database answers as one in a data folder, before and after that database crashes, and two such worlds that differ in hidden things alone answer alike; its tables follow from its stream!./internal/app/prooftest!^TestPlacedWorldAnswersAlike$|^TestNonInterference$/^placed$!PROOF_ROUNDS=200
+placed-failover!the same, and no planted mark shows, before and after that database's primary is killed and another one is made the primary by order: PostgreSQL on three servers under Patroni!./internal/app/prooftest!^TestPlacedWorldAnswersAlike$|^TestNonInterference$/^placed$|^TestNoMarkLeaks$/^placed$!PROOF_ROUNDS=200 PROOF_CLUSTER=1 GOFLAGS=-parallel=1
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200
 interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonInterference$/postgres!PROOF_ROUNDS=200
 interference-turns!the same in 201 rounds of random turns!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_TURNS=67

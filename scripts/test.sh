@@ -9,9 +9,9 @@ go=${GO:-go}
 # Compilers and tests collect garbage as rarely as the product does: with the default, collecting took 10 to 27% of
 # their processor time.
 export GOGC=${GOGC:-400}
-# Vet has looked already, and nobody debugs these programs: without their symbols, linking takes a minute less.
-# Many tests wait for a program that they started: one package more than there are cores fills the gaps.
-quick=(-vet=off "-ldflags=-s -w" -p "$(($(getconf _NPROCESSORS_ONLN) + 1))")
+# Vet has looked already. Many tests wait for a program that they started: one package more than there are cores fills
+# the gaps.
+quick=(-vet=off -p "$(($(getconf _NPROCESSORS_ONLN) + 1))")
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not
 # watched: watching it makes every test of the embedded store take six times as long.
 watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false)
@@ -35,6 +35,8 @@ if [ "${1:-}" = ready ]; then
 	"$go" build ./...
 	exec "$go" build "${watched[@]}" ./...
 fi
+# Nobody debugs the tests, and the programs that they build. Without symbols, linking takes a quarter less time.
+export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
 # The race detector has nothing to say of these: suites that drive the built program, its engines, its databases and its
 # pages from outside; proofs, judgements and stories, which are long and for one caller at a time; and packages that
 # start no goroutine, and whose tests share nothing between goroutines. Where their code runs at once with other code,
@@ -68,9 +70,9 @@ longest_first() { # the packages that come first; the list is the input
 }
 "$go" list ./... | grep -Ev "$calm" | longest_first "$watched_first" |
 	xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
-# The race detector sees a part of these tests. Without it they run whole.
-whole='Store HiddenLeavesNoTrace HostileQueries FrequentTermsMatchScan GramsMatchScan LongListsMatchScan
+# The race detector sees a part of these tests, or none. Without it they run whole.
+tests='Store StoreElsewhere HiddenLeavesNoTrace HostileQueries FrequentTermsMatchScan GramsMatchScan LongListsMatchScan
 ReadAndActAllocations RandomCommandsMoveNoOtherClock'
-"$go" test "${quick[@]}" -timeout 15m -run "^Test($(echo $whole | tr ' ' '|'))\$" \
-	./internal/store/{postgres,memory,sqlite} ./internal/search ./internal/world/play
+"$go" test "${quick[@]}" -timeout 15m -run "^Test($(echo $tests | tr ' ' '|'))\$/^(interference|search|model)\$" \
+	./internal/store/{postgres,placed,sqlite,memory} ./internal/search ./internal/world/play
 "$go" list ./... | grep -E "$calm" | longest_first "$calm_first" | xargs "$go" test "${quick[@]}" -timeout 15m

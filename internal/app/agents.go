@@ -25,6 +25,7 @@ import (
 	"loregate/internal/usage"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
+	"loregate/internal/world/intent"
 	"loregate/internal/world/lore"
 )
 
@@ -119,10 +120,10 @@ func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op
 	return i.app.Ops.Invoke(ctx, c, r)
 }
 
-// intentOf returns the verb of an utterance and the confidence in it, by the rules for commands.
-func intentOf(utterance string) (intent string, confidence float64, unsure bool) {
-	verb, confidence, unsure := command.Parse(markup.Clip(utterance, command.MaxLength)).First()
-	return string(verb), confidence, unsure
+// intentOf returns the verb of an utterance and the confidence in it, by package intent.
+func intentOf(utterance string) (verb string, confidence float64, unsure bool) {
+	a := intent.Classify(command.Parse(markup.Clip(utterance, command.MaxLength)))
+	return string(a.Verb), a.Confidence, a.Unsure
 }
 
 // safetyProfile returns the safety profile of a grant's world.

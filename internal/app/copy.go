@@ -77,6 +77,7 @@ type storeCopier struct {
 	out      io.Writer
 	behind   []access.WorldID // worlds whose tables at the target must be rebuilt from their streams
 	stale    []access.WorldID // worlds whose tables at the source do not match their streams
+	slugs    map[access.WorldID]string
 	// unfinished are the streams of worlds whose fork is not complete at the source, because it is
 	// still running or because its process was killed. They are not copied.
 	unfinished []canon.StreamID
@@ -100,8 +101,9 @@ func (k *storeCopier) copyStreams(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		k.slugs = make(map[access.WorldID]string, len(worlds))
 		for _, w := range worlds {
-			if w.Unfinished() {
+			if k.slugs[w.ID] = w.Slug; w.Unfinished() {
 				k.unfinished = append(k.unfinished, canon.WorldStream(w.ID))
 			}
 		}
@@ -152,6 +154,12 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 	}); err != nil {
 		return err
 	}
+	w, isWorld := canon.StreamWorld(s)
+	if p, ok := k.dst.(canon.Placer); ok && isWorld && have.Seq == 0 {
+		if err := p.Place(ctx, w, k.slugs[w]); err != nil {
+			return err
+		}
+	}
 	next, n := max(have.Seq, 1), 0
 	for {
 		commits, bodies, err := k.readCommits(ctx, s, next)
@@ -174,7 +182,7 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 		next = commits[len(commits)-1].Seq + 1
 	}
 	if n > 0 {
-		if w, ok := canon.StreamWorld(s); ok && !slices.Contains(k.behind, w) {
+		if isWorld && !slices.Contains(k.behind, w) {
 			k.behind = append(k.behind, w)
 		}
 		fmt.Fprintf(k.out, "%s: %d commits\n", s, n)
@@ -195,8 +203,12 @@ func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID,
 
 func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit,
 	bodies map[canon.Hash][]byte) error {
-	return k.dst.Write(ctx, func(tx canon.Tx) error {
-		w, _ := canon.StreamWorld(s)
+	write := k.dst.Write
+	w, _ := canon.StreamWorld(s) // the zero id for a ledger
+	if p, ok := k.dst.(canon.Placer); ok {
+		write = func(ctx context.Context, f func(canon.Tx) error) error { return p.WriteTo(ctx, w, f) }
+	}
+	return write(ctx, func(tx canon.Tx) error {
 		for h, b := range bodies {
 			if err := tx.PutBody(ctx, w, h, b); err != nil {
 				return err

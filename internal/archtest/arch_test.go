@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 	"event":         {"canon", "job", "markup", "access", "fault", "wait"},
 	"world":         {"canon", "op", "markup", "stem", "access", "fault", "event", "world/command"},
 	"world/command": {"markup", "meaning"},
+	"world/intent":  {"world/command", "meaning"},
 	"world/lore":    {"world", "canon", "op", "markup", "access", "fault"},
 	"world/play": {"world", "world/command", "canon", "event", "op", "proposal", "proposal/kind", "meaning", "markup",
 		"access", "fault", "ruleset", "world/market"},
@@ -150,7 +151,7 @@ var mayImport = map[string][]string{
 	"world/market":    {"world", "canon", "op", "access", "fault"},
 	"outbound":        {},
 	"world/faction":   {"world", "canon", "op", "markup", "access", "fault"},
-	"store/placed":    {"canon", "access", "fault", "wait", "store/sqlstore"},
+	"store/placed":    {"canon", "access", "fault", "wait", "search", "store/sqlstore"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

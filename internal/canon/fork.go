@@ -69,7 +69,7 @@ type forkWriter struct {
 // own slug with its members.
 func (f *forkWriter) write(ctx context.Context, changes []Change, last ChangeSet) error {
 	hidden := *last.Changes[0].World
-	if err := f.c.place(ctx, f.id, hidden.Slug); err != nil {
+	if err := f.c.place(ctx, f.g, f.id, hidden.Slug); err != nil {
 		return err
 	}
 	hidden.Slug = unfinishedSlug(f.id)

@@ -14,7 +14,7 @@ import (
 // Placer is implemented by Stores that keep worlds in several databases.
 type Placer interface {
 	// Place chooses the database of a world that is about to be created, and reserves its slug. It
-	// returns ErrTaken if another world has the slug. Placing a world again changes nothing.
+	// returns ErrTaken if another world has the slug, and a fault.Conflict if one may get it. Placing a world again changes nothing.
 	Place(ctx context.Context, w access.WorldID, slug string) error
 	// WriteTo is Write in the database of one world, or for the zero id in that of the ledgers. f may
 	// read everything, but writes only there.
@@ -29,10 +29,11 @@ func (c *Canon) write(ctx context.Context, w access.WorldID, f func(Tx) error) e
 	return c.store.Write(ctx, f)
 }
 
-// place chooses the database of a world that is about to be created.
-func (c *Canon) place(ctx context.Context, w access.WorldID, slug string) error {
+// place chooses the database of a world that is about to be created. A dry run reserves no slug: it is made in
+// the database of the ledgers.
+func (c *Canon) place(ctx context.Context, g access.Grant, w access.WorldID, slug string) error {
 	p, ok := c.store.(Placer)
-	if !ok {
+	if !ok || g.Request().DryRun {
 		return nil
 	}
 	err := p.Place(ctx, w, slug)

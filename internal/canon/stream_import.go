@@ -35,7 +35,7 @@ func (c *Canon) ImportStream(ctx context.Context, g access.Grant, d WorldStreamD
 	if err := mayCommit(g); err != nil {
 		return out, err
 	}
-	if err := c.place(ctx, d.World.ID, d.World.Slug); err != nil {
+	if err := c.place(ctx, g, d.World.ID, d.World.Slug); err != nil {
 		return out, err
 	}
 	err = c.write(ctx, d.World.ID, func(tx Tx) error {

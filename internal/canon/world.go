@@ -27,7 +27,7 @@ func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (Wo
 		return World{}, err
 	}
 	id := access.WorldID(c.newID(""))
-	if err := c.place(ctx, id, n.Slug); err != nil {
+	if err := c.place(ctx, g, id, n.Slug); err != nil {
 		return World{}, err
 	}
 	if _, err := c.commitTo(ctx, g, id, first); err != nil {

@@ -266,3 +266,26 @@ func (k *kin) add(n *network, part Part, synsets []uint32, weight float64) {
 		k.list[i].Weight = max(k.list[i].Weight, weight*k.factor)
 	}
 }
+
+// maxKinds bounds the kinds of a word that Kinds calls back with.
+const maxKinds = 64
+
+// Kinds calls add with the numbers of a word's senses as a part of speech, the most frequent first and at most so many,
+// and of all broader ones, each once. The steps that lead to a broader one are 0 for the word's own senses. The numbers
+// stay the same as long as the data of the program do. It returns whether the word has a sense.
+func Kinds(word string, part Part, senses int, add func(synset uint32, steps int)) bool {
+	n, own := sensesOf(word, part)
+	var list [maxKinds]uint32
+	var steps [maxKinds]int
+	count := copy(list[:], own[:min(len(own), senses)])
+	for at := 0; at < count; at++ {
+		add(list[at], steps[at])
+		for _, b := range n.broader.at(list[at]) {
+			if count < maxKinds && !slices.Contains(list[:count], b) {
+				list[count], steps[count] = b, steps[at]+1
+				count++
+			}
+		}
+	}
+	return count > 0
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/app/patronitest"
 )
 
 // maxRefusal is the longest time without an acknowledged write after an event, in the proof. The
@@ -21,37 +22,37 @@ const maxRefusal = 30 * time.Second
 // event is a fault of one kind. do returns the function that ends it, and how long it lasts.
 type event struct {
 	name string
-	do   func(c *cluster, r *rand.Rand) (lasts time.Duration, end func())
+	do   func(c *patronitest.Cluster, r *rand.Rand) (lasts time.Duration, end func())
 }
 
 var (
-	killPrimary = event{"kill of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
-		n := c.primary()
-		n.crash()
-		return 10 * time.Second, func() { c.startNode(n) }
+	killPrimary = event{"kill of the primary", func(c *patronitest.Cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.Primary()
+		n.Crash()
+		return 10 * time.Second, func() { c.StartNode(n) }
 	}}
 	// A primary that is back within its lease stays the primary.
 	restartPrimary = event{"kill of the primary, which is back at once",
-		func(c *cluster, r *rand.Rand) (time.Duration, func()) {
-			n := c.primary()
-			n.crash()
-			return time.Duration(r.IntN(4000)) * time.Millisecond, func() { c.startNode(n) }
+		func(c *patronitest.Cluster, r *rand.Rand) (time.Duration, func()) {
+			n := c.Primary()
+			n.Crash()
+			return time.Duration(r.IntN(4000)) * time.Millisecond, func() { c.StartNode(n) }
 		}}
 	// A primary that is stopped for longer than its lease wakes beside its successor.
-	pausePrimary = event{"pause of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
-		n := c.primary()
-		n.signalAll(syscall.SIGSTOP)
-		return 12 * time.Second, func() { n.signalAll(syscall.SIGCONT) }
+	pausePrimary = event{"pause of the primary", func(c *patronitest.Cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.Primary()
+		n.SignalAll(syscall.SIGSTOP)
+		return 12 * time.Second, func() { n.SignalAll(syscall.SIGCONT) }
 	}}
-	cutPrimary = event{"cut of the primary", func(c *cluster, _ *rand.Rand) (time.Duration, func()) {
-		n := c.primary()
-		n.cut()
-		return 12 * time.Second, n.mend
+	cutPrimary = event{"cut of the primary", func(c *patronitest.Cluster, _ *rand.Rand) (time.Duration, func()) {
+		n := c.Primary()
+		n.Cut()
+		return 12 * time.Second, n.Mend
 	}}
-	killEtcd = event{"kill of etcd", func(c *cluster, r *rand.Rand) (time.Duration, func()) {
-		m := c.randomMember(r)
-		m.kill()
-		return 2 * time.Second, func() { c.startEtcd(m) }
+	killEtcd = event{"kill of etcd", func(c *patronitest.Cluster, r *rand.Rand) (time.Duration, func()) {
+		m := c.RandomMember(r)
+		m.Kill()
+		return 2 * time.Second, func() { c.StartEtcd(m) }
 	}}
 )
 
@@ -63,8 +64,8 @@ func TestFailover(t *testing.T) {
 	if os.Getenv("FAILOVER_KILLS") == "" {
 		t.Skip("FAILOVER_KILLS is not set: no cluster is started (make proof does)")
 	}
-	c := startCluster(t)
-	c.createDatabase()
+	c := patronitest.Start(t)
+	c.CreateDatabase()
 	s := newService(t, c)
 	s.openWorld("main")
 	s.writes = int64(countFromEnv("FAILOVER_WRITES", 300))
@@ -73,7 +74,7 @@ func TestFailover(t *testing.T) {
 	for i := range 6 {
 		writers.Go(func() { s.writeUntilDone(i) })
 	}
-	apptest.Eventually(t, "writes are acknowledged", patience, func() bool { return s.ackedCount() >= 50 })
+	apptest.Eventually(t, "writes are acknowledged", patronitest.Patience, func() bool { return s.ackedCount() >= 50 })
 	pauses, line := s.runEvents(c)
 	s.enough.Store(true)
 	writers.Wait()
@@ -100,7 +101,7 @@ func TestFailover(t *testing.T) {
 }
 
 // runEvents runs all events in random order, each when all servers replicate.
-func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line string) {
+func (s *service) runEvents(c *patronitest.Cluster) (pauses map[string][]time.Duration, line string) {
 	kills := countFromEnv("FAILOVER_KILLS", 2)
 	var list []event
 	for i := range kills {
@@ -120,17 +121,17 @@ func (s *service) runEvents(c *cluster) (pauses map[string][]time.Duration, line
 		lasts, end := e.do(c, r)
 		<-time.After(lasts)
 		end()
-		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patience, func() bool { return s.ackedCount() > before+10 })
-		c.awaitReplication()
+		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patronitest.Patience, func() bool { return s.ackedCount() > before+10 })
+		c.AwaitReplication()
 		pause := s.pauseAfter(began, time.Now())
-		if pause > maxRefusal && (os.Getenv("FAILOVER_KILLS") != "" || pause > patience) {
+		if pause > maxRefusal && (os.Getenv("FAILOVER_KILLS") != "" || pause > patronitest.Patience) {
 			s.t.Errorf("after a %s no write was acknowledged for %s", e.name, pause)
 		}
 		pauses[e.name] = append(pauses[e.name], pause)
 		fmt.Fprintf(s.t.Output(), "%d of %d: %s: %s; healed after %s\n", i+1, len(list), e.name,
 			pause.Round(10*time.Millisecond), time.Since(began).Round(time.Second))
 	}
-	if err := c.query(c.primary(), "SELECT pg_walfile_name(pg_current_wal_lsn())", &line); err == nil {
+	if err := c.Query(c.Primary(), "SELECT pg_walfile_name(pg_current_wal_lsn())", &line); err == nil {
 		line = line[:8]
 	}
 	return pauses, line

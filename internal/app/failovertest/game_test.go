@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/patronitest"
 	"loregate/internal/canon"
 	"loregate/internal/game/rule"
 )
@@ -57,9 +58,9 @@ func (s *service) postJSON(path string, in, out any) {
 
 // wantStepsOnce reads a game's ledger: days begin in order, and each has at most one sitrep and one
 // night. It returns the number of steps.
-func (s *service) wantStepsOnce(c *cluster, game string) (steps int) {
+func (s *service) wantStepsOnce(c *patronitest.Cluster, game string) (steps int) {
 	s.t.Helper()
-	config, err := app.LoadConfig("", []string{"LOREGATE_DATABASE=" + c.address(), "LOREGATE_DATA=" + s.t.TempDir()})
+	config, err := app.LoadConfig("", []string{"LOREGATE_DATABASE=" + c.Address(), "LOREGATE_DATA=" + s.t.TempDir()})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"loregate/internal/app/apptest"
+	"loregate/internal/app/patronitest"
 )
 
 // service is three processes on one database, and clients that write to them.
@@ -42,13 +42,13 @@ type service struct {
 }
 
 // newService builds the program. env has further settings.
-func newService(t *testing.T, c *cluster, env ...string) *service {
+func newService(t *testing.T, c *patronitest.Cluster, env ...string) *service {
 	t.Helper()
-	s := &service{t: t, program: filepath.Join(c.dir, "loregate")}
+	s := &service{t: t, program: filepath.Join(c.Dir, "loregate")}
 	if out, err := exec.Command("go", "build", "-o", s.program, "loregate/cmd/loregate").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	s.env = append(os.Environ(), "LOREGATE_DATABASE="+c.address(), "LOREGATE_DATA="+filepath.Join(c.dir, "files"),
+	s.env = append(os.Environ(), "LOREGATE_DATABASE="+c.Address(), "LOREGATE_DATA="+filepath.Join(c.Dir, "files"),
 		"LOREGATE_LOG_LEVEL=warn", "LOREGATE_POOL_CONNECTIONS=8")
 	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH", "COMMANDS", "PLAYERS"} {
 		s.env = append(s.env, "LOREGATE_LIMITS_"+limit+"=-1")
@@ -60,16 +60,7 @@ func newService(t *testing.T, c *cluster, env ...string) *service {
 // openWorld creates a world and a key, and starts three processes.
 func (s *service) openWorld(slug string) {
 	s.t.Helper()
-	var refused error // by a database that is still prepared
-	defer func() {
-		if s.t.Failed() {
-			s.t.Log("creating the world: ", refused)
-		}
-	}()
-	apptest.Eventually(s.t, "a world is created", patience, func() bool {
-		_, refused = s.try("world", "create", slug)
-		return refused == nil
-	})
+	s.run("world", "create", slug) // prepares the databases, and waits for them
 	s.key, _, _ = strings.Cut(s.run("key", "create", "writers", "--role", "admin"), "\t")
 	for range 3 {
 		s.urls = append(s.urls, s.startProcess())
@@ -79,30 +70,21 @@ func (s *service) openWorld(slug string) {
 // run runs a command to its end and returns its output.
 func (s *service) run(args ...string) string {
 	s.t.Helper()
-	out, err := s.try(args...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return out
-}
-
-// try is run for a command that may fail.
-func (s *service) try(args ...string) (string, error) {
 	cmd := exec.CommandContext(s.t.Context(), s.program, args...)
 	cmd.Env = s.env
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("loregate %s: %w\n%s%s", strings.Join(args, " "), err, out, said.String())
+		s.t.Fatalf("loregate %s: %v\n%s%s", strings.Join(args, " "), err, out, said.String())
 	}
-	return string(out), err
+	return string(out)
 }
 
 // startProcess starts a process that must not end before the test, and returns its address.
 func (s *service) startProcess() string {
 	s.t.Helper()
-	addr := freeAddress(s.t)
+	addr := patronitest.FreeAddress(s.t)
 	cmd := exec.Command(s.program, "serve", "--addr", addr)
 	cmd.Env, cmd.SysProcAttr = s.env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := cmd.StderrPipe()
@@ -140,7 +122,7 @@ func (s *service) startProcess() string {
 	case <-listens:
 		return "http://" + addr
 	case <-dead:
-	case <-time.After(patience):
+	case <-time.After(patronitest.Patience):
 	}
 	s.t.Fatal("a process does not listen")
 	return ""
@@ -165,7 +147,7 @@ func (s *service) writeUntilDone(who int) {
 func (s *service) createCard(r *rand.Rand, n int64) {
 	body := fmt.Sprintf(`{"name":"Entry %d","content":"<p>Written as %d.</p>"}`, n, n)
 	var refused time.Time
-	for end := time.Now().Add(4 * patience); time.Now().Before(end) && !s.t.Failed(); {
+	for end := time.Now().Add(4 * patronitest.Patience); time.Now().Before(end) && !s.t.Failed(); {
 		status, err := s.post(s.urls[r.IntN(len(s.urls))], fmt.Sprint("create-", n), body)
 		if err == nil && status < 300 {
 			s.noteAck(refused)
@@ -208,7 +190,7 @@ func (s *service) post(url, key, body string) (status int, err error) {
 
 // postAs makes a call with a key or token, and an idempotency key.
 func (s *service) postAs(token, url, key, body string) (status int, err error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patronitest.Patience)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -263,15 +245,15 @@ func (s *service) wantWhole() {
 }
 
 // wantOnce compares the surviving line with the acknowledged writes.
-func (s *service) wantOnce(c *cluster) {
+func (s *service) wantOnce(c *patronitest.Cluster) {
 	s.t.Helper()
 	s.wantWhole()
 	var cards, names, commits int
-	p := c.primary()
+	p := c.Primary()
 	if p == nil {
 		s.t.Fatal("there is no primary")
 	}
-	if err := c.query(p, `SELECT (SELECT count(*) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'),
+	if err := c.Query(p, `SELECT (SELECT count(*) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'),
 		(SELECT count(DISTINCT name) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'),
 		(SELECT count(*) FROM commits WHERE op = 'create_card')`, &cards, &names, &commits); err != nil {
 		s.t.Fatal(err)

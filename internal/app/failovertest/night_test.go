@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/app/patronitest"
 )
 
 // TestGameNight plays an evening on the whole of docs/operations.md: three processes behind Caddy, the home database
@@ -40,12 +41,12 @@ func TestGameNight(t *testing.T) {
 	}
 	narrator := n.listen("/api/world/feed?world="+nightWorld, n.key)
 	n.awaitProgress("all play")
-	apptest.Eventually(t, "the streams have messages", patience, func() bool {
+	apptest.Eventually(t, "the streams have messages", patronitest.Patience, func() bool {
 		return streams[0].count() > 0 && streams[1].count() > 0 && narrator.count() > 0
 	})
 	imported := n.startImport()
-	n.killPrimaryOf(n.east)
-	n.killPrimaryOf(n.home)
+	n.killPrimaryOf("east", n.east)
+	n.killPrimaryOf("home", n.home)
 	if err := <-imported; err != nil {
 		t.Errorf("the import ends with %v", err)
 	}
@@ -72,7 +73,7 @@ const (
 // night is the evening.
 type night struct {
 	*service
-	home, east *cluster
+	home, east *patronitest.Cluster
 	url        string // of Caddy
 	over       atomic.Bool
 	guests     sync.WaitGroup
@@ -88,13 +89,13 @@ type night struct {
 
 func openNight(t *testing.T) *night {
 	t.Helper()
-	n := &night{home: startCluster(t), url: "http://" + freeAddress(t), done: map[string]int{},
+	n := &night{home: patronitest.Start(t), url: "http://" + patronitest.FreeAddress(t), done: map[string]int{},
 		longest: map[string]time.Duration{}, acts: map[string][]string{}}
-	n.east = n.home.another("east")
-	n.home.createDatabase()
-	n.east.createDatabase()
-	config := filepath.Join(n.home.dir, "loregate.yaml")
-	text := fmt.Sprintf("databases: [%q]\nworlds: [\"campaign-*=east\"]\n", "east="+n.east.address())
+	n.east = n.home.Another("east")
+	n.home.CreateDatabase()
+	n.east.CreateDatabase()
+	config := filepath.Join(n.home.Dir, "loregate.yaml")
+	text := fmt.Sprintf("databases: [%q]\nworlds: [\"campaign-*=east\"]\n", "east="+n.east.Address())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func openNight(t *testing.T) *night {
 	}
 	apptest.Caddy(t, n.url, strings.Join(upstreams, " "))
 	n.urls = []string{n.url}
-	apptest.Eventually(t, "Caddy listens", patience, func() bool {
+	apptest.Eventually(t, "Caddy listens", patronitest.Patience, func() bool {
 		res, err := n.client.Get(n.url + "/readyz")
 		if err == nil {
 			_ = res.Body.Close()
@@ -141,7 +142,7 @@ func (n *night) repeat(who string, f func() (refusal error)) {
 		if refused.IsZero() {
 			refused = time.Now()
 		}
-		if time.Since(refused) > 2*patience || n.t.Failed() {
+		if time.Since(refused) > 2*patronitest.Patience || n.t.Failed() {
 			n.t.Errorf("%s is never answered: %v", who, err)
 			return
 		}
@@ -214,7 +215,7 @@ func isRefusal(err error) bool {
 }
 
 func (n *night) writeCard(cs *mcp.ClientSession, name string) error {
-	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(n.t.Context(), patronitest.Patience)
 	defer cancel()
 	res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "create_card", Arguments: map[string]any{"world": nightWorld,
 		"name": name, "content": "x", "idempotency_key": name}})
@@ -266,7 +267,7 @@ func (n *night) play(who string, p player) {
 // startImport starts an import, and returns when it has written its first cards.
 func (n *night) startImport() <-chan error {
 	n.t.Helper()
-	vault := filepath.Join(n.home.dir, "vault")
+	vault := filepath.Join(n.home.Dir, "vault")
 	if err := os.MkdirAll(vault, 0o700); err != nil {
 		n.t.Fatal(err)
 	}
@@ -286,24 +287,22 @@ func (n *night) startImport() <-chan error {
 		}
 		ended <- err
 	}()
-	apptest.Eventually(n.t, "the import has begun", patience, func() bool { return n.countNotes() > 0 })
+	apptest.Eventually(n.t, "the import has begun", patronitest.Patience, func() bool { return n.countNotes() > 0 })
 	return ended
 }
 
 func (n *night) countNotes() (notes int) {
-	_ = n.east.query(n.east.primary(), "SELECT count(*) FROM cards WHERE trashed = 0 AND name LIKE 'Note %'", &notes) // 0 if there is no answer
+	_ = n.east.Query(n.east.Primary(), "SELECT count(*) FROM cards WHERE trashed = 0 AND name LIKE 'Note %'", &notes) // 0 if there is no answer
 	return notes
 }
 
 // killPrimaryOf kills the primary of a database, waits until everybody goes on, and starts it again.
-func (n *night) killPrimaryOf(c *cluster) {
+func (n *night) killPrimaryOf(name string, c *patronitest.Cluster) {
 	n.t.Helper()
-	p := c.primary()
-	p.crash()
-	n.awaitProgress("all go on after " + p.name + " was killed")
-	c.startNode(p)
-	c.awaitReplication()
-	n.awaitProgress("all go on when " + p.name + " is back")
+	c.Kill()
+	n.awaitProgress("all go on after the primary of " + name + " was killed")
+	c.Again()
+	n.awaitProgress("all go on when the primary of " + name + " is back")
 }
 
 // awaitProgress waits until each guest has been answered five more times.
@@ -315,7 +314,7 @@ func (n *night) awaitProgress(what string) {
 		before[name] = n.done[name]
 	}
 	n.mu.Unlock()
-	apptest.Eventually(n.t, what, 2*patience, func() bool {
+	apptest.Eventually(n.t, what, 2*patronitest.Patience, func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		for name, count := range before {
@@ -331,7 +330,7 @@ func (n *night) awaitProgress(what string) {
 func (n *night) wantAllOnce() {
 	n.t.Helper()
 	var cards, names int
-	if err := n.east.query(n.east.primary(), `SELECT count(*), count(DISTINCT name) FROM cards
+	if err := n.east.Query(n.east.Primary(), `SELECT count(*), count(DISTINCT name) FROM cards
 		WHERE trashed = 0 AND name LIKE 'Log %'`, &cards, &names); err != nil {
 		n.t.Fatal(err)
 	}

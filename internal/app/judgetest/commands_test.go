@@ -201,6 +201,10 @@ func TestCommands(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			cases := loadCases[commandCase](t, half, "commands.jsonl")
+			for _, c := range cases {
+				c.check(t)
+			}
+			cases = sample(cases, sampleSize)
 			withModels(t, half, "commands", len(cases), func(m *scriptedModel) {
 				for _, c := range cases {
 					m.know("command", c.Text, c.reading(), c.wrongReading())
@@ -225,7 +229,6 @@ func measureCommands(t *testing.T, half, row string, cases []commandCase,
 	asked := 0
 	kinds := map[string]*ratio{}
 	for _, c := range cases {
-		c.check(t)
 		got := parse(c.Text)
 		right := c.right(got, wantedAct.fits)
 		exact.add(right)

@@ -10,6 +10,6 @@
 // logged in docs/judgement.md. A gap of more than five points between the halves is a finding.
 //
 // A file of cases has one JSON object a line. Every case has an id, the expected answer, its source
-// and its kind. Plain go test measures the development half only, and fails for malformed cases,
-// never for a low figure: the bars are in docs/judgement.md.
+// and its kind. Plain go test asks a sample of the development half only, and fails for malformed
+// cases, of all of that half, never for a low figure: the bars are in docs/judgement.md.
 package judgetest

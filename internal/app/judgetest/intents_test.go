@@ -48,6 +48,10 @@ func TestIntents(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			cases := loadCases[intentCase](t, half, "intents.jsonl")
+			for _, c := range cases {
+				c.check(t)
+			}
+			cases = sample(cases, sampleSize)
 			withModels(t, half, "intents", len(cases), func(m *scriptedModel) {
 				for _, c := range cases {
 					wrong := slices.IndexFunc(command.Verbs, func(v command.Verb) bool { return !slices.Contains(c.Want, string(v)) })
@@ -59,16 +63,20 @@ func TestIntents(t *testing.T) {
 	}
 }
 
+func (c intentCase) check(t *testing.T) {
+	t.Helper()
+	for _, w := range c.Want {
+		if w != unknownIntent && !slices.Contains(command.Verbs, command.Verb(w)) {
+			t.Errorf("case %s is malformed", c.ID)
+		}
+	}
+}
+
 func measureIntents(t *testing.T, half, row string, cases []intentCase, h *house) float64 {
 	t.Helper()
 	var all, sure ratio // sure: answers with a confidence of at least one half
 	kinds := map[string]*ratio{}
 	for _, c := range cases {
-		for _, w := range c.Want {
-			if w != unknownIntent && !slices.Contains(command.Verbs, command.Verb(w)) {
-				t.Errorf("case %s is malformed", c.ID)
-			}
-		}
 		status, answer := h.post(t, access.RoleUser, "/api/classification/intent", map[string]string{"utterance": c.Text})
 		var got struct {
 			Intent     string

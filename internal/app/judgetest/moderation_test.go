@@ -33,6 +33,12 @@ func TestModeration(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			cases := loadCases[moderationCase](t, half, "moderation.jsonl")
+			for _, c := range cases {
+				if c.Expect != "allow" && len(categoryNames[c.Expect]) == 0 {
+					t.Errorf("case %s is malformed", c.ID)
+				}
+			}
+			cases = sample(cases, sampleSize)
 			withModels(t, half, "moderation", len(cases), func(m *scriptedModel) {
 				for _, c := range cases {
 					right, wrong := []string{}, []string{"gore"}

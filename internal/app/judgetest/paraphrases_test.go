@@ -18,7 +18,7 @@ type pairCase struct{ ID, A, B, Kind, Form, Source string }
 func TestParaphrases(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			cases := loadCases[pairCase](t, half, "paraphrases.jsonl")
+			cases := sample(loadCases[pairCase](t, half, "paraphrases.jsonl"), sampleSize)
 			var cards []fixtureCard
 			ids := map[string]string{}
 			for _, c := range cases {

@@ -218,6 +218,12 @@ func TestPlanner(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			cases := loadCases[plannerCase](t, half, "planner.jsonl")
+			for _, c := range cases {
+				if len(c.Outcomes) == 0 || slices.Contains(c.Outcomes, outcomePlan) != (len(c.Plans) > 0) {
+					t.Errorf("case %s is malformed", c.ID)
+				}
+			}
+			cases = sample(cases, sampleSize)
 			withModels(t, half, "planner", len(cases), func(m *scriptedModel) {
 				for _, c := range cases {
 					wrong := `{"name": "Wrong", "calls": [{"tool": "list_objects"}]}`
@@ -262,9 +268,6 @@ func measurePlanner(t *testing.T, half, row string, cases []plannerCase, h *hous
 	var all, codes ratio
 	kinds := map[string]*ratio{}
 	for _, c := range cases {
-		if len(c.Outcomes) == 0 || slices.Contains(c.Outcomes, outcomePlan) != (len(c.Plans) > 0) {
-			t.Errorf("case %s is malformed", c.ID)
-		}
 		got := askPlanner(t, h, c.Text)
 		if got.status >= http.StatusInternalServerError {
 			t.Errorf("case %s: status %d", c.ID, got.status)

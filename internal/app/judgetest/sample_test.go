@@ -11,6 +11,9 @@ import (
 // whole reports whether make judge runs, which judges all cases.
 func whole() bool { return os.Getenv("JUDGE_PAGE") != "" }
 
+// sampleSize is the number of cases of a set that are asked if the whole set is not judged.
+const sampleSize = 150
+
 // sample returns all cases if the whole set is judged, else n of them, always the same.
 func sample[T any](cases []T, n int) []T {
 	if whole() || len(cases) <= n {

@@ -35,8 +35,8 @@ func TestPlacedWorldAnswersAlike(t *testing.T) {
 	t.Parallel()
 	for _, a := range audiences {
 		t.Run(a.who, func(t *testing.T) {
-			if a.who != "gm" && !isLong() {
-				t.Skip("only by make proof, with PROOF_ROUNDS: TestNonInterference asks as a user")
+			if a.who != "user" && !isLong() {
+				t.Skip("only by make proof, with PROOF_ROUNDS: TestBothStoresAnswerAlike asks PostgreSQL as a GM")
 			}
 			t.Parallel()
 			tw := newTwinsOn(t, a, [2]string{stores[0], placed}, [2]bool{true, true})

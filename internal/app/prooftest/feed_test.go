@@ -55,7 +55,8 @@ func (s *story) feeds(turn int) []feed {
 			s.tellHiddenNow(func() {
 				for _, l := range s.hidden {
 					if len(l.Subjects) == 0 {
-						s.putPlayer("Shade "+s.known.guesses[turn], l)
+						s.shades++
+						s.putPlayer(fmt.Sprintf("Shade %d %s", s.shades, s.known.guesses[turn]), l)
 					}
 				}
 			})
@@ -160,10 +161,10 @@ func (s *story) followFeed(who string, f feed) string {
 // compareFeeds compares the feeds of both stages.
 func (tw *twins) compareFeeds(more func(same bool) bool) {
 	tw.t.Helper()
-	turn := 0
 	for _, who := range []string{tw.audience.who, "mira", "p1"} {
 		for i := range tw.alone.feeds(0) {
-			turn++
+			tw.followed++
+			turn := tw.followed // its names are new, also if the feeds are compared again
 			tw.alone.src.advance(time.Second)
 			tw.full.src.advance(time.Second)
 			a, b := tw.alone.feeds(turn)[i], tw.full.feeds(turn)[i]

@@ -124,9 +124,7 @@ var randomTexts = regexp.MustCompile(
 	`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|contextRef: [\w-]+|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lg[a-z]?_[A-Za-z0-9_-]+|name="once" value="[0-9a-f-]+|nonce(?:-|=")[A-Z2-7]+|loregate-[0-9a-f]{16}\.db|id: [\w-]{80,}`,
 )
 
-// masked returns the reply without its random texts.
-func (r reply) masked() string { return maskRandom(r.String()) }
-
+// maskRandom returns a text without its random texts.
 func maskRandom(text string) string {
 	return randomTexts.ReplaceAllStringFunc(text, func(s string) string {
 		return fmt.Sprintf("%s…(%d)", s[:4], len(s))

@@ -27,6 +27,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
+	"loregate/internal/app/patronitest"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
@@ -196,8 +197,8 @@ type stage struct {
 	logs    *syncBuffer
 	traces  *syncBuffer
 	options app.Options
-	server  *pgtest.Server // of the second database; nil but for placed
-	close   func()         // ends the stage; may be called more than once
+	server  server // of the second database; nil but for placed
+	close   func() // ends the stage; may be called more than once
 }
 
 // host is the host that requests name, so that addresses in answers are the same on every
@@ -221,7 +222,26 @@ func configOn(t testing.TB, on string) app.Config {
 	return c
 }
 
-// restartDatabase ends the server of the world's database as a crash does, and starts it again.
+// server is the server of the world's database, or a cluster of them.
+type server interface {
+	Empty() string // address of a new database
+	Kill()         // of the primary
+	Again()
+}
+
+// startServer starts a server, or with PROOF_CLUSTER a cluster.
+func startServer(t testing.TB) server {
+	if inCluster() {
+		return patronitest.Start(t)
+	}
+	return pgtest.Start(t)
+}
+
+// inCluster reports whether the world's database is on three servers, which the proof lets fail over.
+func inCluster() bool { return os.Getenv("PROOF_CLUSTER") != "" }
+
+// restartDatabase ends the server of the world's database as a crash does, and starts it again. In a cluster a
+// standby becomes the primary, and then another one by order.
 func (s *stage) restartDatabase() {
 	s.t.Helper()
 	read := func() error {
@@ -229,11 +249,15 @@ func (s *stage) restartDatabase() {
 		return err
 	}
 	s.server.Kill()
-	if err := read(); fault.KindOf(err) != fault.Unavailable {
-		s.t.Errorf("without its database the world answers %v", err)
-	}
+	apptest.Eventually(s.t, "the world is not served", 30*time.Second, func() bool {
+		return fault.KindOf(read()) == fault.Unavailable
+	})
 	s.server.Again()
 	apptest.Eventually(s.t, "the world is served again", 30*time.Second, func() bool { return read() == nil })
+	if c, ok := s.server.(*patronitest.Cluster); ok {
+		c.SwitchOver()
+		apptest.Eventually(s.t, "the next primary serves the world", 30*time.Second, func() bool { return read() == nil })
+	}
 }
 
 // newStage opens the product on an empty store of a kind, with one empty world.
@@ -246,7 +270,7 @@ func newStage(t testing.TB, on string) *stage {
 	t.Cleanup(collector.Close)
 	c := configOn(t, on)
 	if on == placed {
-		s.server = pgtest.Start(t)
+		s.server = startServer(t)
 		east := s.server.Empty()
 		if err := createSchema(t.Context(), east); err != nil { // a database that is still prepared refuses worlds
 			t.Fatal(err)

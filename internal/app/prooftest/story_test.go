@@ -27,6 +27,7 @@ type story struct {
 	conflicts int               // number of conflicts made by the inputs by hand
 	asked     int               // number of proposals made by the inputs by hand
 	benAway   bool              // Ben Low has left the harbour
+	shades    int               // hidden players made by feeds
 }
 
 // namePool has the names and words that callers use in their calls.

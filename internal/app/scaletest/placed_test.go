@@ -151,8 +151,8 @@ func TestMovedWorld(t *testing.T) {
 	}
 }
 
-// TestCopyOfPlacedWorlds copies an instance with two databases into a data folder, with the worlds of both. A
-// copy of the home database alone is refused.
+// TestCopyOfPlacedWorlds copies an instance with two databases into a data folder, with the worlds of both, and from
+// there into two other databases, by the setting worlds. A copy of the home database alone is refused.
 func TestCopyOfPlacedWorlds(t *testing.T) {
 	c, server := placedConfig(t)
 	a, shut := apptest.Open(t, c, apptest.Quiet())
@@ -174,10 +174,21 @@ func TestCopyOfPlacedWorlds(t *testing.T) {
 	if err := app.Copy(t.Context(), c, c.Database, to, &out); err != nil {
 		t.Fatal(err, out.String())
 	}
-	copied := openPlaced(t, apptest.Config(t, to))
-	for _, world := range []string{"west", "eastmarch"} {
-		if got := copied.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn?world="+world, nil); !strings.Contains(got, "of "+world) {
-			t.Errorf("the copy of %s has %s", world, got)
+	again := c
+	again.Database, again.Databases = database(t), []string{"east=" + database(t)}
+	if err := app.Copy(t.Context(), again, to, again.Database, &out); err != nil {
+		t.Fatal(err, out.String())
+	}
+	plain.Database = again.Database
+	if err := app.Copy(t.Context(), plain, plain.Database, t.TempDir(), &out); err == nil || !strings.Contains(err.Error(), "set databases") {
+		t.Errorf("all worlds were copied into the home database: %v", err)
+	}
+	for _, c := range []app.Config{apptest.Config(t, to), again} {
+		copied := openPlaced(t, c)
+		for _, world := range []string{"west", "eastmarch"} {
+			if got := copied.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn?world="+world, nil); !strings.Contains(got, "of "+world) {
+				t.Errorf("the copy of %s has %s", world, got)
+			}
 		}
 	}
 	server.Drop()

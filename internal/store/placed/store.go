@@ -13,6 +13,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/search"
 	"loregate/internal/store/sqlstore"
 	"loregate/internal/wait"
 )
@@ -322,7 +323,7 @@ func (s *Store) noteResult(ctx context.Context, m *member, err error) error {
 	if m == s.home || ctx.Err() != nil {
 		return err
 	}
-	if fault.KindOf(err) != fault.Unavailable {
+	if fault.KindOf(err) != fault.Unavailable || errors.Is(err, search.ErrBehind) { // the database answers
 		m.setProblem(nil)
 		return err
 	}
@@ -488,8 +489,8 @@ func (s *Store) Place(ctx context.Context, w access.WorldID, slug string) error 
 		if holder.IsZero() {
 			return s.refreshPlacement(ctx, w)
 		}
-		if free, err := s.freeOrphan(ctx, holder); err != nil || !free {
-			return cmp.Or(err, canon.ErrTaken)
+		if err := s.freeOrphan(ctx, holder); err != nil {
+			return err
 		}
 	}
 	return canon.ErrTaken
@@ -498,19 +499,26 @@ func (s *Store) Place(ctx context.Context, w access.WorldID, slug string) error 
 // orphanAge is the time after which a world that was placed and does not exist counts as never created.
 const orphanAge = 2 * time.Minute
 
-// freeOrphan removes the placement of a world that was never created, and reports whether it did.
-func (s *Store) freeOrphan(ctx context.Context, w access.WorldID) (bool, error) {
+// freeOrphan removes the placement of a world that was never created. It returns canon.ErrTaken if the world
+// exists, or if its database does not answer.
+func (s *Store) freeOrphan(ctx context.Context, w access.WorldID) error {
 	p, ok, err := s.cfg.Home.Placement(ctx, w)
-	if err != nil || !ok || s.cfg.Now().Sub(p.Created) < orphanAge {
-		return false, err
+	if err != nil {
+		return err
 	}
-	exists := false
+	exists := true
 	err = s.Read(ctx, func(r canon.Reader) error {
 		_, exists, err = canon.First(r.Worlds(ctx, canon.WorldQuery{ID: w}))
 		return err
 	})
-	if err != nil || exists {
-		return false, err
+	switch {
+	case !ok, exists, errors.Is(err, fault.Unavailable):
+		return canon.ErrTaken
+	case err != nil:
+		return err
+	case s.cfg.Now().Sub(p.Created) < orphanAge:
+		return fault.New(fault.Conflict, "a world %s is being created, or its creation has failed; look for it with "+
+			"loregate world list, and try again in two minutes", p.Slug)
 	}
-	return true, s.cfg.Home.Unplace(ctx, p)
+	return s.cfg.Home.Unplace(ctx, p)
 }

@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/search"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/sqlite"
@@ -102,6 +103,91 @@ func TestNoOtherDatabase(t *testing.T) {
 	err = s.WriteTo(t.Context(), access.WorldID{1}, func(canon.Tx) error { return nil })
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a write to an unknown database: %v", err)
+	}
+}
+
+// TestDryRunReservesNothing tests that a dry run of an import leaves its slug free, and that the import places its world.
+func TestDryRunReservesNothing(t *testing.T) {
+	from, to := newFiles(t).open(t), newFiles(t).open(t)
+	w := newWorld(t, from, "east-1")
+	g := grant(t, access.RoleAdmin, access.WorldID{}, "")
+	for _, step := range []struct {
+		g      access.Grant
+		placed int
+	}{{g.DryRun(), 0}, {g, 1}} {
+		if err := canon.New(canon.Config{Store: from}).ExportStream(t.Context(), g, w.ID, func(d canon.WorldStreamData) error {
+			_, err := canon.New(canon.Config{Store: to}).ImportStream(t.Context(), step.g, d, nil)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := to.cfg.Home.Placements(t.Context())
+		if err != nil || len(list) != step.placed {
+			t.Errorf("dry run %t: %d placements, %v; want %d", step.g.Request().DryRun, len(list), err, step.placed)
+		}
+	}
+	if p, _ := to.placement(w.ID); p.Database != "east" {
+		t.Errorf("the world was imported into %q", p.Database)
+	}
+}
+
+// TestSlugOfFailedCreation tests that a slug that was reserved for a world that was never created is free after two
+// minutes, and that of a world never, even while its database does not answer.
+func TestSlugOfFailedCreation(t *testing.T) {
+	s := newFiles(t).open(t)
+	newWorld(t, s, "east-1")
+	east := s.memberNamed("east")
+	up := east.database()
+	if err := s.Place(t.Context(), access.WorldID{1}, "east-2"); err != nil { // and then its creation fails
+		t.Fatal(err)
+	}
+	start := time.Now()
+	for _, step := range []struct {
+		slug  string
+		later time.Duration
+		down  bool
+		want  error
+	}{
+		{"east-1", 0, false, canon.ErrTaken},
+		{"east-2", 0, false, fault.Conflict},
+		{"east-1", 3 * time.Minute, false, canon.ErrTaken},
+		{"east-1", 3 * time.Minute, true, canon.ErrTaken},
+		{"east-2", 3 * time.Minute, false, nil},
+	} {
+		s.cfg.Now = func() time.Time { return start.Add(step.later) }
+		if east.db = up; step.down {
+			east.db = downDatabase{up}
+		}
+		if err := s.Place(t.Context(), access.WorldID{2}, step.slug); !errors.Is(err, step.want) {
+			t.Errorf("%+v: %v", step, err)
+		}
+	}
+}
+
+// downDatabase is a database that does not answer.
+type downDatabase struct{ Database }
+
+func (downDatabase) Read(context.Context, func(canon.Reader) error) error {
+	return fault.New(fault.Unavailable, "the connection was lost")
+}
+
+// TestIndexBeingBuilt tests that a database is not down because an index is being built there.
+func TestIndexBeingBuilt(t *testing.T) {
+	s := newFiles(t).open(t)
+	w := newWorld(t, s, "east-1")
+	east := s.memberNamed("east")
+	behind := fault.New(fault.Unavailable, "try again in a moment").Because(search.ErrBehind)
+	if err := s.noteResult(t.Context(), east, behind); !errors.Is(err, behind) || errors.Is(err, errDown) {
+		t.Errorf("a search is answered %v, want %v", err, behind)
+	}
+	if err := s.Read(t.Context(), func(r canon.Reader) error {
+		list, err := r.Worlds(t.Context(), canon.WorldQuery{All: true})
+		if len(list) != 1 || list[0].ID != w.ID {
+			t.Errorf("a list has the worlds %+v", list)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -9,17 +9,14 @@ import (
 // evidence is what the words of a text tell about the way in which it was read.
 type evidence struct {
 	Parsed
-	words       []word // without the marks between them
-	names       []string
-	least       float64 // confidence of the least certain act
-	commas      bool
-	marks       bool // other marks before the end
-	idiom       bool // an idiom begins at one of the first words
-	start       start
-	manyActs    bool // the first word is a verb that means several acts
-	subjects    int
-	unread      int // words with a meaning of their own that stand in no name
-	unreadVerbs int // those that may be verbs
+	words  []word // without the marks between them
+	names  []string
+	least  float64 // confidence of the least certain act
+	commas bool
+	marks  bool // other marks before the end
+	idiom  bool // an idiom begins at one of the first words
+	start  start
+	unread int // words with a meaning of their own that stand in no name
 }
 
 // start is the kind of the first word of a text.
@@ -79,17 +76,11 @@ func addWords(set map[string]bool, words []word) {
 
 func (e *evidence) countUnread(read map[string]bool) {
 	for _, w := range e.words {
-		if w.is(subjectClass) && !w.is(articleClass|pronounClass) {
-			e.subjects++
-		}
 		if w.is(grammarClasses|mannerClass|courtesyClass|titleClass|routeClass|wayClass) || w.toward() != "" ||
 			w.fold == "i" || read[w.fold] {
 			continue
 		}
 		e.unread++
-		if verb, _ := readVerbForm(w.fold, w.known); verb != nil && verb.verb != nil {
-			e.unreadVerbs++
-		}
 	}
 }
 
@@ -112,10 +103,6 @@ func (e *evidence) readStart() {
 	case !(isVerb && f == baseForm) && w.toward() == "":
 		e.start = startOther
 	}
-	if isVerb {
-		acts := slices.DeleteFunc(slices.Sorted(slices.Values(verb.verb.acts[:])), func(v Verb) bool { return v == "" })
-		e.manyActs = len(slices.Compact(acts)) > 1
-	}
 }
 
 // asks reports whether a question of a kind has to be answered first.
@@ -127,9 +114,6 @@ func (e *evidence) asks(kind string) bool {
 func (e *evidence) hasClass(c class) bool {
 	return slices.ContainsFunc(e.words, func(w word) bool { return w.is(c) })
 }
-
-// does reports whether the first act is the given one.
-func (e *evidence) does(v Verb) bool { return len(e.Intents) > 0 && e.Intents[0].Verb == v }
 
 // isPart reports whether a name looks like a part of a sentence: it has words of grammar, or a verb among others.
 func isPart(name string) bool {
@@ -174,18 +158,8 @@ func (i Intent) beginsStrangely() bool {
 
 // meetsThing reports whether somebody is spoken to, fought or feared who is no living being: kill the lights.
 func (i Intent) meetsThing() bool {
-	return slices.Contains([]Verb{Talk, Attack, Flee, Defend}, i.Verb) && i.isOdd()
-}
-
-// handlesOddly reports whether an act has an object of a kind that it seldom has.
-func (i Intent) handlesOddly() bool {
-	return !slices.Contains([]Verb{Talk, Attack, Flee, Defend}, i.Verb) && i.isOdd()
-}
-
-// isOdd reports whether the object of an act is a noun of a kind that such acts seldom have.
-func (i Intent) isOdd() bool {
 	words := trimArticles(lex(i.DirectObject))
-	if len(words) == 0 {
+	if !slices.Contains([]Verb{Talk, Attack, Flee, Defend}, i.Verb) || len(words) == 0 {
 		return false
 	}
 	head := headOf(words)
@@ -194,33 +168,8 @@ func (i Intent) isOdd() bool {
 		head.raw != noun {
 		return false
 	}
-	being := isBeing(noun) || isKind(noun, "person", "animal", "spiritual being", "social group", "imaginary being")
-	place := isKind(noun, "location", "structure", "way", "area", "geological formation", "vehicle", "body of water",
-		"furniture", "room")
-	body := isKind(noun, "body part") || idiomSets()["body"][noun]
-	switch i.Verb {
-	case Attack, Talk, Flee, Defend:
-		return !being && !body
-	case Move:
-		return !place && !being
-	case Take, Drop, Give, Throw:
-		return !isKind(noun, "physical entity") || body || place && !isKind(noun, "artifact")
-	case Use:
-		return !isKind(noun, "physical entity") || being && !isKind(noun, "artifact")
-	case Look, Examine:
-		return !isKind(noun, "physical entity")
-	}
-	return false
-}
-
-// handsOnDeed reports whether an act moves an object from hand to hand that is no thing but an act, an event or a
-// state: lay a curse on him, give it a closer look.
-func (i Intent) handsOnDeed() bool {
-	words := trimArticles(lex(i.DirectObject))
-	if !slices.Contains([]Verb{Take, Drop, Give, Throw}, i.Verb) || len(words) == 0 {
-		return false
-	}
-	return isDeed(words[len(words)-1].fold)
+	return !isBeing(noun) && !isKind(noun, "person", "animal", "spiritual being", "social group", "imaginary being") &&
+		!isKind(noun, "body part") && !idiomSets()["body"][noun]
 }
 
 // refersBack reports whether a command of several parts has a pronoun that may stand for more than one thing: several

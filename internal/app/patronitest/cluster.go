@@ -1,4 +1,4 @@
-package failovertest
+package patronitest
 
 import (
 	"cmp"
@@ -25,21 +25,23 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// patience bounds the time that a test waits for something that should come soon.
-const patience = 60 * time.Second
+// Patience bounds the time that a test waits for something that should come soon.
+const Patience = 60 * time.Second
 
 // password is that of all users of the test's database.
 const password = "loopback"
 
-// cluster is three servers of PostgreSQL under Patroni, and three members of etcd, which several clusters share.
-type cluster struct {
-	t     *testing.T
-	scope string // its name in etcd; "" is that of deploy/patroni.yml
-	dir   string
-	bin   string
-	runAs *syscall.Credential
-	etcd  [3]*etcdMember
-	nodes [3]*node
+// Cluster is three servers of PostgreSQL under Patroni, and three members of etcd, which several clusters share.
+type Cluster struct {
+	Dir string // of the servers' files, one for clusters that share etcd; removed at the end of the test
+
+	t      testing.TB
+	scope  string // its name in etcd; "" is that of deploy/patroni.yml
+	bin    string
+	runAs  *syscall.Credential
+	etcd   [3]*EtcdMember
+	nodes  [3]*Node
+	killed *Node // by Kill
 }
 
 // daemon is a program that runs in the background.
@@ -48,23 +50,25 @@ type daemon struct {
 	exited chan struct{}
 }
 
-// node is a machine with Patroni and PostgreSQL. All that others reach of it, and its way to etcd,
+// Node is a machine with Patroni and PostgreSQL. All that others reach of it, and its way to etcd,
 // are proxies.
-type node struct {
+type Node struct {
 	*daemon
-	c                     *cluster
+	c                     *Cluster
 	name, dir             string
-	server, rest          string // addresses without the proxy
+	env                   []string // settings of Patroni, and of programs beside it
+	server, rest          string   // addresses without the proxy
 	toServer, toRest, out *proxy
 }
 
-type etcdMember struct {
+// EtcdMember is one of the members of etcd.
+type EtcdMember struct {
 	*daemon
 	name, client, peer string
 }
 
 // program returns the path of an installed program, and skips the test without it.
-func program(t *testing.T, name string, places ...string) string {
+func program(t testing.TB, name string, places ...string) string {
 	t.Helper()
 	for _, pattern := range places {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 { // the patterns are valid
@@ -81,7 +85,8 @@ func program(t *testing.T, name string, places ...string) string {
 	return ""
 }
 
-func freeAddress(t *testing.T) string {
+// FreeAddress returns a loopback address on which nothing listens.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,8 +96,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// startCluster starts all servers, and returns when they replicate.
-func startCluster(t *testing.T) *cluster {
+// Start starts all servers, and returns when they replicate.
+func Start(t testing.TB) *Cluster {
 	t.Helper()
 	program(t, "patroni")
 	program(t, "etcd")
@@ -102,20 +107,20 @@ func startCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c := &cluster{t: t, dir: dir, bin: filepath.Dir(postgres), runAs: serverOwner(t)}
+	c := &Cluster{Dir: dir, t: t, bin: filepath.Dir(postgres), runAs: serverOwner(t)}
 	for i := range c.etcd {
-		c.etcd[i] = &etcdMember{name: fmt.Sprint("etcd", i), client: freeAddress(t), peer: freeAddress(t)}
+		c.etcd[i] = &EtcdMember{name: fmt.Sprint("etcd", i), client: FreeAddress(t), peer: FreeAddress(t)}
 	}
 	for _, m := range c.etcd {
-		c.startEtcd(m)
+		c.StartEtcd(m)
 	}
-	apptest.Eventually(t, "etcd has a leader", patience, c.etcdDecided)
+	apptest.Eventually(t, "etcd has a leader", Patience, c.etcdDecided)
 	c.startNodes()
 	return c
 }
 
-// another starts three more servers with the same etcd, and returns when they replicate.
-func (c *cluster) another(scope string) *cluster {
+// Another starts three more servers with the same etcd, and returns when they replicate.
+func (c *Cluster) Another(scope string) *Cluster {
 	c.t.Helper()
 	other := *c
 	other.scope = scope
@@ -123,15 +128,15 @@ func (c *cluster) another(scope string) *cluster {
 	return &other
 }
 
-func (c *cluster) startNodes() {
+func (c *Cluster) startNodes() {
 	c.t.Helper()
 	t := c.t
-	c.nodes = [3]*node{}
+	c.nodes = [3]*Node{}
 	for i := range c.nodes {
 		c.nodes[i] = c.newNode(i)
-		c.startNode(c.nodes[i])
+		c.StartNode(c.nodes[i])
 		if i == 0 {
-			apptest.Eventually(t, "there is a primary", patience, func() bool { return c.primary() != nil })
+			apptest.Eventually(t, "there is a primary", Patience, func() bool { return c.Primary() != nil })
 		}
 	}
 	t.Cleanup(func() {
@@ -139,11 +144,11 @@ func (c *cluster) startNodes() {
 			c.logState()
 		}
 	})
-	c.awaitReplication()
+	c.AwaitReplication()
 }
 
 // serverOwner returns the user to run the servers as, which refuse root.
-func serverOwner(t *testing.T) *syscall.Credential {
+func serverOwner(t testing.TB) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
 		return nil
@@ -157,15 +162,15 @@ func serverOwner(t *testing.T) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-func (c *cluster) makeDir(name string) string {
+func (c *Cluster) makeDir(name string) string {
 	c.t.Helper()
-	dir := filepath.Join(c.dir, name)
+	dir := filepath.Join(c.Dir, name)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil && c.runAs != nil {
 		err = os.Chown(dir, int(c.runAs.Uid), int(c.runAs.Gid))
 	}
 	if err == nil {
-		err = os.Chmod(c.dir, 0o755) //nolint:gosec // the servers' user enters it
+		err = os.Chmod(c.Dir, 0o755) //nolint:gosec // the servers' user enters it
 	}
 	if err != nil {
 		c.t.Fatal(err)
@@ -175,7 +180,7 @@ func (c *cluster) makeDir(name string) string {
 
 // run starts a program that ends with this process; see pgtest.Run. Patroni stops its server when it is
 // told to end.
-func (c *cluster) run(dir string, env []string, name string, args ...string) *daemon {
+func (c *Cluster) run(dir string, env []string, name string, args ...string) *daemon {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -191,12 +196,14 @@ func (c *cluster) run(dir string, env []string, name string, args ...string) *da
 	return d
 }
 
-func (d *daemon) kill() {
+// Kill kills the program.
+func (d *daemon) Kill() {
 	_ = d.cmd.Process.Signal(syscall.SIGKILL) // an error means that it has ended
 	<-d.exited
 }
 
-func (c *cluster) startEtcd(m *etcdMember) {
+// StartEtcd starts a member of etcd.
+func (c *Cluster) StartEtcd(m *EtcdMember) {
 	c.t.Helper()
 	var members []string
 	for _, m := range c.etcd {
@@ -208,11 +215,11 @@ func (c *cluster) startEtcd(m *etcdMember) {
 		"--listen-peer-urls", "http://"+m.peer, "--initial-advertise-peer-urls", "http://"+m.peer,
 		"--initial-cluster", strings.Join(members, ","), "--heartbeat-interval", "200", "--election-timeout", "2000",
 		"--enable-v2", "--logger", "zap", "--log-level", "warn")
-	c.t.Cleanup(m.kill)
+	c.t.Cleanup(m.Kill)
 }
 
 // etcdDecided reports whether the members agree on a version, without which Patroni does not start.
-func (c *cluster) etcdDecided() bool {
+func (c *Cluster) etcdDecided() bool {
 	for _, m := range c.etcd {
 		res, err := http.Get("http://" + m.client + "/version")
 		if err != nil {
@@ -227,17 +234,18 @@ func (c *cluster) etcdDecided() bool {
 	return true
 }
 
-func (c *cluster) newNode(i int) *node {
+func (c *Cluster) newNode(i int) *Node {
 	c.t.Helper()
-	n := &node{c: c, name: fmt.Sprint("db", c.scope, i+1), server: freeAddress(c.t), rest: freeAddress(c.t)}
+	n := &Node{c: c, name: fmt.Sprint("db", c.scope, i+1), server: FreeAddress(c.t), rest: FreeAddress(c.t)}
 	n.dir = c.makeDir(n.name)
 	n.toServer, n.toRest = newProxy(c.t, n.server), newProxy(c.t, n.rest)
 	n.out = newProxy(c.t, c.etcd[0].client, c.etcd[1].client, c.etcd[2].client)
-	c.t.Cleanup(func() { n.kill(); n.killServer() })
+	c.t.Cleanup(func() { n.Kill(); n.killServer() })
 	return n
 }
 
-func (c *cluster) startNode(n *node) {
+// StartNode starts Patroni on a node, and by it PostgreSQL.
+func (c *Cluster) StartNode(n *Node) {
 	c.t.Helper()
 	config, err := filepath.Abs("../../../deploy/patroni.yml")
 	if err != nil {
@@ -251,7 +259,7 @@ func (c *cluster) startNode(n *node) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	n.daemon = c.run(n.dir, []string{"PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
+	n.env = []string{"PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
 		"PATRONI_ETCD_HOSTS=" + n.out.at, "PATRONI_ETCD_USE_PROXIES=true",
 		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.at,
 		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.at,
@@ -259,13 +267,31 @@ func (c *cluster) startNode(n *node) {
 		"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(n.dir, "pgpass"),
 		"PATRONI_SUPERUSER_USERNAME=postgres", "PATRONI_SUPERUSER_PASSWORD=" + password,
 		"PATRONI_REPLICATION_USERNAME=replicator", "PATRONI_REPLICATION_PASSWORD=" + password,
-	}, "patroni", config)
+		"PGBACKREST_CONFIG=" + filepath.Join(n.dir, "pgbackrest.conf"),
+	}
+	n.daemon = c.run(n.dir, n.env, "patroni", config)
 }
 
-func (n *node) dataDir() string { return filepath.Join(n.dir, "data") }
+// Run runs a program of the node to its end, as the user of its server and with its settings, and returns its
+// output.
+func (n *Node) Run(name string, args ...string) string {
+	n.c.t.Helper()
+	ctx, cancel := context.WithTimeout(n.c.t.Context(), 5*Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = n.dir, append(os.Environ(), n.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: n.c.runAs}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		n.c.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (n *Node) dataDir() string { return filepath.Join(n.dir, "data") }
 
 // serverPid returns the process id of the node's server; 0 if there is none.
-func (n *node) serverPid() int {
+func (n *Node) serverPid() int {
 	text, err := os.ReadFile(filepath.Join(n.dataDir(), "postmaster.pid"))
 	if err != nil {
 		return 0
@@ -280,20 +306,20 @@ func (n *node) serverPid() int {
 }
 
 // killServer kills PostgreSQL, whose other processes end when they notice.
-func (n *node) killServer() {
+func (n *Node) killServer() {
 	if pid := n.serverPid(); pid > 1 {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// crash kills Patroni and PostgreSQL.
-func (n *node) crash() {
-	n.kill()
+// Crash kills Patroni and PostgreSQL.
+func (n *Node) Crash() {
+	n.Kill()
 	n.killServer()
 }
 
-// signalAll signals Patroni, PostgreSQL and its processes.
-func (n *node) signalAll(sig syscall.Signal) {
+// SignalAll signals Patroni, PostgreSQL and its processes.
+func (n *Node) SignalAll(sig syscall.Signal) {
 	pids := []int{n.cmd.Process.Pid}
 	if server := n.serverPid(); server > 1 {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server)) // none if it has just ended
@@ -309,15 +335,15 @@ func (n *node) signalAll(sig syscall.Signal) {
 	}
 }
 
-// cut cuts a node off. A proxy does not know who connects to it, so that the questions of Patroni to
+// Cut cuts a node off. A proxy does not know who connects to it, so that the questions of Patroni to
 // the other nodes are cut for all: otherwise the node would stay the primary by failsafe_mode.
-func (n *node) cut() {
+func (n *Node) Cut() {
 	for _, p := range n.network() {
 		p.cut()
 	}
 }
 
-func (n *node) network() []*proxy {
+func (n *Node) network() []*proxy {
 	list := []*proxy{n.toServer, n.out}
 	for _, other := range n.c.nodes {
 		list = append(list, other.toRest)
@@ -325,7 +351,8 @@ func (n *node) network() []*proxy {
 	return list
 }
 
-func (n *node) mend() {
+// Mend ends a cut.
+func (n *Node) Mend() {
 	for _, p := range n.network() {
 		p.mend()
 		p.dropAll()
@@ -333,7 +360,7 @@ func (n *node) mend() {
 }
 
 // answers reports whether a node's Patroni answers 200 to a question.
-func (n *node) answers(question string) bool {
+func (n *Node) answers(question string) bool {
 	client := http.Client{Timeout: 2 * time.Second}
 	res, err := client.Get("http://" + n.rest + question)
 	if err != nil {
@@ -343,8 +370,8 @@ func (n *node) answers(question string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// primary returns the node that holds the lease; nil if there is none.
-func (c *cluster) primary() *node {
+// Primary returns the node that holds the lease; nil if there is none.
+func (c *Cluster) Primary() *Node {
 	for _, n := range c.nodes {
 		if n != nil && n.answers("/primary") {
 			return n
@@ -353,16 +380,16 @@ func (c *cluster) primary() *node {
 	return nil
 }
 
-// awaitReplication waits until there are a primary, a synchronous standby and another standby.
-func (c *cluster) awaitReplication() {
+// AwaitReplication waits until there are a primary, a synchronous standby and another standby.
+func (c *Cluster) AwaitReplication() {
 	c.t.Helper()
-	apptest.Eventually(c.t, "all servers replicate", 2*patience, func() bool {
-		p := c.primary()
+	apptest.Eventually(c.t, "all servers replicate", 2*Patience, func() bool {
+		p := c.Primary()
 		if p == nil {
 			return false
 		}
 		var streams, synchronous int
-		err := c.query(p, "SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') "+
+		err := c.Query(p, "SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') "+
 			"FROM pg_stat_replication WHERE state = 'streaming' AND application_name LIKE 'db%'", &streams, &synchronous)
 		<-time.After(100 * time.Millisecond)
 		return err == nil && streams == 2 && synchronous == 1
@@ -370,7 +397,7 @@ func (c *cluster) awaitReplication() {
 }
 
 // logState logs the last lines of each node, and its view of replication.
-func (c *cluster) logState() {
+func (c *Cluster) logState() {
 	for _, n := range c.nodes {
 		if n == nil {
 			continue
@@ -378,7 +405,7 @@ func (c *cluster) logState() {
 		text, _ := os.ReadFile(filepath.Join(n.dir, "log")) // "" if it did not start
 		lines := strings.Split(string(text), "\n")
 		var file, names, standbys string
-		err := c.query(n, `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_walfile_name(pg_current_wal_lsn()) END,
+		err := c.Query(n, `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_walfile_name(pg_current_wal_lsn()) END,
 			current_setting('synchronous_standby_names'),
 			coalesce((SELECT string_agg(concat_ws(' ', application_name, state, sync_state, flush_lsn), '; ')
 				FROM pg_stat_replication), '')`,
@@ -388,8 +415,8 @@ func (c *cluster) logState() {
 	}
 }
 
-// query asks a node's server as superuser, past the proxy.
-func (c *cluster) query(n *node, sql string, into ...any) error {
+// Query asks a node's server as superuser, past the proxy.
+func (c *Cluster) Query(n *Node, sql string, into ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.t.Context()), 5*time.Second)
 	defer cancel()
 	db, err := pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/loregate?sslmode=disable")
@@ -407,19 +434,61 @@ func (c *cluster) query(n *node, sql string, into ...any) error {
 	return db.QueryRow(ctx, sql).Scan(into...)
 }
 
-// createDatabase makes the user and the database, as docs/operations.md has it.
-func (c *cluster) createDatabase() {
+// CreateDatabase makes the user and the database, as docs/operations.md has it.
+func (c *Cluster) CreateDatabase() {
 	c.t.Helper()
 	for _, sql := range []string{"CREATE ROLE loregate LOGIN PASSWORD '" + password + "'", "GRANT pg_monitor TO loregate",
 		"CREATE DATABASE loregate OWNER loregate TEMPLATE template0 ENCODING UTF8"} {
-		if err := c.query(c.primary(), sql); err != nil {
+		if err := c.Query(c.Primary(), sql); err != nil {
 			c.t.Fatal(err)
 		}
 	}
 }
 
-// address returns the address of the database on all servers.
-func (c *cluster) address() string {
+// Empty makes the user and the database, and returns its address. There is one for each cluster.
+func (c *Cluster) Empty() string {
+	c.t.Helper()
+	c.CreateDatabase()
+	return c.Address()
+}
+
+// Kill kills the primary.
+func (c *Cluster) Kill() {
+	c.t.Helper()
+	c.killed = c.Primary()
+	c.killed.Crash()
+}
+
+// Again starts the server that was killed when another one has taken over, and returns when all replicate.
+func (c *Cluster) Again() {
+	c.t.Helper()
+	apptest.Eventually(c.t, "another server takes over", Patience, func() bool { return c.Primary() != nil })
+	c.StartNode(c.killed)
+	c.AwaitReplication()
+}
+
+// SwitchOver makes the synchronous standby the primary, as patronictl switchover does, and returns when all
+// replicate.
+func (c *Cluster) SwitchOver() {
+	c.t.Helper()
+	before := c.Primary()
+	apptest.Eventually(c.t, "Patroni changes the primary", Patience, func() bool { // it must know the standby first
+		res, err := http.Post("http://"+before.rest+"/switchover", "application/json",
+			strings.NewReader(fmt.Sprintf(`{"leader": %q}`, before.name)))
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	c.AwaitReplication()
+	if c.Primary() == before {
+		c.t.Fatalf("%s is the primary still", before.name)
+	}
+}
+
+// Address returns the address of the database on all servers.
+func (c *Cluster) Address() string {
 	var hosts []string
 	for _, n := range c.nodes {
 		hosts = append(hosts, n.toServer.at)
@@ -428,5 +497,5 @@ func (c *cluster) address() string {
 		"/loregate?target_session_attrs=read-write&sslmode=disable"
 }
 
-// randomMember returns a member of etcd.
-func (c *cluster) randomMember(r *rand.Rand) *etcdMember { return c.etcd[r.IntN(len(c.etcd))] }
+// RandomMember returns a member of etcd.
+func (c *Cluster) RandomMember(r *rand.Rand) *EtcdMember { return c.etcd[r.IntN(len(c.etcd))] }

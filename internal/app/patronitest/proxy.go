@@ -1,4 +1,4 @@
-package failovertest
+package patronitest
 
 import (
 	"io"
@@ -19,7 +19,7 @@ type proxy struct {
 	ends  map[net.Conn]struct{}
 }
 
-func newProxy(t *testing.T, targets ...string) *proxy {
+func newProxy(t testing.TB, targets ...string) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
