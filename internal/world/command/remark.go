@@ -10,8 +10,9 @@ import (
 
 // interjection matches words before a comma that only call for attention.
 var interjection = regexp.MustCompile(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|oh|aha|um|uh|hm+|er|well|so|now|now then|` +
-	`look|listen|look here|see here|i say|say|excuse me|pardon(?: me)?|beg(?:ging your)? pardon|right|okay|ok|my word|` +
-	`goodness|(?:hey|oi|ho|you|hey there|oh) (?:you|there)|hey you there|sir|madam|miss|mister|good (?:sir|woman|man)|(?:my )?` +
+	`look|listen|look here|see here|i say|say|excuse me|pardon(?: me)?|beg(?:ging your)? pardon|right|okay|ok|my word|what ho|` +
+	`goodness|great|wonderful|lovely|fine|excellent|brilliant|marvellous|perfect|wow|alas|behold|lo|pray|please|` +
+	`(?:hey|oi|ho|you|hey there|oh) (?:you|there)|(?:oh|ah) (?:\w+ful|great|lovely|fine|brilliant)|hey you there|good sirs|sir|madam|miss|mister|good (?:sir|woman|man)|(?:my )?` +
 	`(?:friend|dear))[,!]+ +)+`)
 
 // CutInterjections returns a text without the interjections before it: "well, …", "hey you, …". A text of nothing else
@@ -27,7 +28,7 @@ var exclaims = regexp.MustCompile(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|love
 	`dreadful|terrible|kind)(?: (?:of|it|they|he|she|this|that|the|these|those|your|his|her) ?[^?]*)?)$`)
 
 // praising are first words of remarks without a verb.
-var praising = strings.Fields("nice such so very too quite how poor good great bad my that this these those the your his her their no")
+var praising = strings.Fields("nice such so very too quite how poor good great bad my that this these those the your his her their no another more")
 
 // IsRemark reports whether a text only remarks on something: an exclamation, or words without a verb such as "nice
 // puppets". Words that no dictionary has are none.
@@ -37,10 +38,20 @@ func IsRemark(text string) bool {
 		return true
 	}
 	words := BareWords(text)
-	if len(words) < 2 || strings.HasSuffix(text, "?") || hasCommand(text) {
+	if _, asks := ReadQuestion(text); len(words) < 2 || asks || strings.HasSuffix(text, "?") {
 		return false
 	}
 	first := words[0]
+	if len(words) == 2 && slices.Contains(praises, first) && meaning.Lemma(words[1], meaning.Noun) != "" &&
+		!slices.Contains([]string{"look", "rest", "sleep", "search", "listen"}, words[1]) {
+		return true // nice fire
+	}
+	if HasCommand(text) {
+		return false
+	}
+	if strings.HasSuffix(text, "!") && lex(text)[0].is(articleClass) {
+		return true // a turbot of great age!
+	}
 	isAdjective := !lex(text)[0].is(grammarClasses|prepositionClass|whClass) && meaning.Lemma(first, meaning.Adjective) != "" && meaning.Lemma(first, meaning.Verb) == ""
 	if !isAdjective && !slices.Contains(praising, first) {
 		return false
@@ -50,8 +61,13 @@ func IsRemark(text string) bool {
 	})
 }
 
-// hasCommand reports whether the grammar finds an act in a text.
-func hasCommand(text string) bool { return len(Parse(text).Intents) > 0 }
+// praises are adjectives that one praises or blames a thing with.
+var praises = strings.Fields("nice lovely great beautiful ugly pretty terrible awful wonderful charming splendid impressive interesting " +
+	"amazing sweet horrible magnificent gorgeous delightful hideous dreadful nasty fine poor good bad cool clever cute tiny strange " +
+	"odd weird funny lucky silly")
+
+// HasCommand reports whether the grammar finds an act in a text.
+func HasCommand(text string) bool { return len(Parse(text).Intents) > 0 }
 
 // Sentence is a sentence of a command, and its first character.
 type Sentence struct {
@@ -69,19 +85,16 @@ func ReadSentences(text string) []Sentence {
 	if strings.ContainsAny(text, `"“«:(`) {
 		return nil
 	}
-	if m := actAndQuestion.FindStringSubmatchIndex(text); m != nil && hasCommand(text[:m[3]]) && !isTalk(text[:m[3]]) {
+	if m := actAndQuestion.FindStringSubmatchIndex(text); m != nil && HasCommand(text[:m[3]]) && !isTalk(text[:m[3]]) {
 		return []Sentence{sentenceAt(text, m[2], m[3]), sentenceAt(text, m[4], m[5])}
 	}
 	var list []Sentence
 	from, talks := 0, false
-	for at := 0; at < len(text); at++ {
-		last := at+1 == len(text)
-		if !last && !(strings.IndexByte(".!?\n", text[at]) >= 0 && (text[at+1] == ' ' || text[at] == '\n')) ||
-			initials.MatchString(text[max(0, strings.LastIndexByte(text[:at], ' ')+1):at+1]) && !last {
-			continue
-		}
-		s := sentenceAt(text, from, at+1)
-		if from = at + 1; strings.Trim(s.Text, ".!? ") == "" {
+	for part := range meaning.Sentences(text) {
+		at := from + strings.Index(text[from:], part)
+		from = at + len(part)
+		s := sentenceAt(text, at, from)
+		if strings.Trim(s.Text, ".!? ") == "" {
 			continue
 		}
 		if len(list) > 0 && isFragment(s.Text) {
@@ -102,7 +115,7 @@ func isTalk(text string) bool {
 		return true
 	}
 	_, speaks := ReadSpeech(text)
-	return speaks || strings.HasSuffix(text, "?") || AddressesYou(text) || IsRemark(text)
+	return speaks || strings.HasSuffix(text, "?") || AddressesYou(text) || IsRemark(text) || IsStatement(text) || IsCourtesy(text)
 }
 
 // isFragment reports whether words are a part of a sentence that begins with a preposition.

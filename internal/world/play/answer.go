@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,9 +43,12 @@ func (a *answerer) answer() (string, error) {
 	case command.AskedExits, command.AskedLeads, command.AskedWay, command.AskedLocate:
 		return a.answerWay()
 	case command.AskedCost:
-		return "Nobody here sells any " + strconv.Quote(a.q.Subject) + ".", nil
+		text, err := a.tellFare(a.q.Subject)
+		a.denied = text == ""
+		return cmp.Or(text, "Nobody here sells any "+strconv.Quote(a.q.Subject)+"."), err
 	case command.AskedPrices:
-		return "Nobody here has anything to sell.", nil
+		text, err := a.tellFare("")
+		return cmp.Or(text, "Nobody here has anything to sell."), err
 	case command.AskedSense:
 		return a.m.tellDetail(a.ctx, a.place, world.Action{Detail: "air"})
 	case command.AskedAble:
@@ -288,7 +292,7 @@ func isMoney(t world.Card) bool {
 
 // tellAbility answers the question for an act: it may be tried if its object is there. Nothing is done.
 func (a *answerer) tellAbility() (string, error) {
-	phrase := a.q.Subject
+	phrase := strings.Join(slicesx.Map(strings.Fields(a.q.Subject), func(w string) string { return cmp.Or(otherPerson[w], w) }), " ")
 	if a.q.Words[0] == "should" || a.q.Words[0] == "must" || a.q.Words[0] == "shall" {
 		return "That is for you to say: nobody here tells you whether to " + phrase + ".", nil
 	}

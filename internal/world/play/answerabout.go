@@ -291,10 +291,10 @@ func (a *answerer) findExpert() (string, error) {
 			continue
 		}
 		if _, knows := world.AnswerOf(t, strings.Join(a.q.Words, " "), 0); knows {
-			return t.Title(), err
+			return world.Definite(t), err
 		}
 		if other == "" {
-			other = t.Title()
+			other = world.Definite(t)
 		}
 	}
 	return other, err
@@ -347,19 +347,23 @@ const maxRead = 16
 func bestSentence(texts []string, stems []string) (best string, n int) {
 	for _, text := range texts {
 		for s := range meaning.Sentences(text) {
-			have := slicesx.Map(command.BareWords(s), stemOf)
-			hits := 0
-			for _, w := range stems {
-				if slices.Contains(have, w) {
-					hits++
-				}
-			}
-			if hits > n {
+			if hits := countStems(s, stems); hits > n {
 				best, n = s, hits
 			}
 		}
 	}
 	return best, n
+}
+
+// countStems returns how many of some stems a sentence has.
+func countStems(sentence string, stems []string) (n int) {
+	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	for _, w := range stems {
+		if slices.Contains(have, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // contentWords returns the stems of the words of a phrase that mean something by themselves.

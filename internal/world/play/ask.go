@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
@@ -29,7 +30,15 @@ func (r sentenceReader) askIntent(text string) (i command.Intent, ok bool, err e
 	if i.Verb == command.Ask {
 		i.DirectObject = markup.Clip(markup.Clean(text), maxAsked)
 	}
-	if q.Kind != command.AskedCost && q.Kind != command.AskedPrices || !r.stands {
+	if !r.stands {
+		return i, true, nil
+	}
+	if i.Verb == command.Ask {
+		if to, ok, err := r.findAnswerer(q, text); ok || err != nil {
+			return talkTo(to, text), true, err
+		}
+	}
+	if q.Kind != command.AskedCost && q.Kind != command.AskedPrices {
 		return i, true, nil
 	}
 	wares, err := r.listWares()
@@ -43,6 +52,37 @@ func (r sentenceReader) askIntent(text string) (i command.Intent, ok bool, err e
 		}
 	}
 	return i, true, nil
+}
+
+// findAnswerer returns the partner of the player for a question that has no plain answer here. ok is false if there is
+// none, or the question has one.
+func (r sentenceReader) findAnswerer(q command.Question, text string) (to world.Card, ok bool, err error) {
+	to, ok, err = r.findPartner()
+	if err == nil && !ok && (q.Kind == command.AskedCost || fareKind(q.Subject) != nil) {
+		to, ok, err = r.findKeeper()
+	}
+	if err != nil || !ok || !answers(to) {
+		return to, false, err
+	}
+	if _, knows := world.AnswerOf(to, text, 0); knows {
+		return to, true, nil
+	}
+	s := *r.turn
+	if s.place, _, err = s.CardByID(s.ctx, s.place.ID); err != nil {
+		return to, false, err
+	}
+	if s.player, _, err = s.CardByID(s.ctx, s.player.ID); err != nil {
+		return to, false, err
+	}
+	a := answerer{turn: &s, q: q, m: narrator{s.AsOf}}
+	if slices.Contains(pronouns, strings.ToLower(q.Subject)) {
+		return to, true, nil
+	}
+	if answer, err := a.answer(); err != nil || answer != "" && !a.denied {
+		return to, false, err
+	}
+	_, full, err := a.findSentence(contentWords(strings.Join(q.Words, " ")))
+	return to, !full, err
 }
 
 // planAsk answers a plain question from what the player sees. It changes nothing but the clock, and nobody else
@@ -100,6 +140,7 @@ type answerer struct {
 	q      command.Question
 	m      narrator
 	around []world.Card // that the player can look at; see listAround
+	denied bool         // the answer is only that there is none
 }
 
 // listAround lists everything that the player can look at.

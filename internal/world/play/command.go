@@ -56,7 +56,7 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	if err != nil {
 		return commandOut{}, err
 	}
-	text := command.CutInterjections(in.Text)
+	text := command.CutInterjections(command.Plain(in.Text))
 	sentences := command.ReadSentences(text)
 	if sentences == nil {
 		sentences = []command.Sentence{{Text: text}}
@@ -139,6 +139,9 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 	}
 	if parsed.NeedsClarification {
 		other, ok, err := h.readOtherwise(ctx, c.Grant, player, out.text, nil, len(parsed.Intents) == 0)
+		if err == nil && !ok {
+			other, ok, err = h.sayInstead(ctx, c.Grant, player, out.text, parsed)
+		}
 		if !ok || err != nil {
 			out.Narration = parsed.Question()
 			return s.failed, err

@@ -7,7 +7,6 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -500,35 +499,11 @@ func planFill(h *handled) error {
 	if ok, err := h.hasLiquid(what); err != nil || !ok {
 		return orCannot(err, "no_means", "There is no %s here to fill %s with.", what, t.name)
 	}
-	if keeper, err := h.findKeeper(what); err != nil || keeper != "" {
-		return orCannot(err, "kept", "It is for %s to pour the %s, and it is not done behind anybody's back.", keeper, what)
-	}
 	if err := h.leave(t, "full of "+strings.ToLower(markup.Clip(markup.Clean(what), 30))); err != nil {
 		return err
 	}
 	h.action.Handling = &world.Handling{Words: strings.ToLower(what)}
 	return h.done("", t)
-}
-
-// findKeeper returns the name of somebody here who sells by trade and pours a drink that only the texts tell of; "" if
-// nobody does.
-func (h *handled) findKeeper(drink string) (string, error) {
-	if !isFare(command.HeadOf(drink)) || slices.Contains(waters, drink) {
-		return "", nil
-	}
-	people, err := h.listPeople()
-	for _, t := range people {
-		var f struct {
-			Role string `json:"role"`
-		}
-		world.DecodeFields(t.Fields, &f)
-		trade := command.HeadOf(strings.ToLower(f.Role))
-		if trade != "" && !world.IsDead(t) && slices.ContainsFunc([]string{"innkeeper", "merchant", "bartender", "waiter"},
-			func(kind string) bool { return meaning.IsA(trade, meaning.Noun, kind) }) {
-			return t.Title(), err
-		}
-	}
-	return "", err
 }
 
 // hasLiquid reports whether a liquid is at the place: a thing, a noun of its texts, or water where there is a shore.

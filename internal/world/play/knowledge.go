@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -19,90 +20,111 @@ var goodsPattern = regexp.MustCompile(`(?i)\b(?:you|he|she|they|if|whether)(?: a
 	`serves?|offers?)(?: got)?(?: for sale)?\b(?: (?:a|an|any|some|the|more|of|another) )*(.*)`)
 
 // asksGoods matches the question for everything that somebody sells.
-var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:do |does |have )?(?:you|he|she|they) (?:sell|sells|have|has|got)` +
-	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\bfor sale\b|\byour (?:wares|goods|prices)\b`)
+var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:else )?(?:do |does |have )?(?:you|he|she|they) (?:also )?(?:sell|sells|serve|have|has|got)` +
+	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\b(?:what|anything|something|things?|goods)\b.*\bfor sale\b|\byour (?:wares|goods|prices)\b`)
 
 // asksFor reports whether words ask for something, and do not only keep up a conversation.
 func asksFor(said string) bool {
-	if command.IsRemark(said) {
+	if slices.ContainsFunc([]*regexp.Regexp{wishPattern, pleasePattern, measurePattern, asksMe, requestPattern},
+		func(p *regexp.Regexp) bool { return p.MatchString(said) }) {
+		return true
+	}
+	if command.IsRemark(said) || command.IsStatement(said) {
 		return false
 	}
-	if strings.HasSuffix(said, "?") || isIndirect(strings.ToLower(said)) || wishPattern.MatchString(said) {
+	if strings.HasSuffix(said, "?") || isIndirect(strings.ToLower(said)) || orders(said) {
 		return true
 	}
 	_, asks := command.ReadQuestion(said)
 	return asks || command.AsksYou(said)
 }
 
-// answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
-// sentence before the player that fits the words best, or that it knows nothing of their subject. "" is no line.
-func (s *turn) answerFromView(b bond, said string) (string, error) {
-	if !asksFor(said) {
-		return "", nil
+// orders reports whether words order somebody to do something: to open the door, please write a letter.
+func orders(said string) bool {
+	words := strings.Fields(strings.ToLower(said))
+	at := 0
+	for at < len(words) && slices.Contains([]string{"please", "to", "kindly"}, words[at]) {
+		at++
 	}
+	return at+1 < len(words) && meaning.Lemma(words[at], meaning.Verb) == words[at] &&
+		(at > 0 || meaning.Lemma(words[at], meaning.Noun) == "" && meaning.Lemma(words[at], meaning.Adjective) == "")
+}
+
+// answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
+// sentence before the player that fits the words best, or that it does not know.
+func (s *turn) answerFromView(b bond, said string) (string, error) {
 	thing, wish := thingWished(said)
 	if thing != "" || asksGoods.MatchString(said) {
 		if line, err := s.offerGoods(b.other, thing); err != nil || line != "" {
 			return line, err
 		}
 	}
-	wish = wish && thing != ""
-	served := false
-	if wish {
-		var err error
-		if served, err = s.isServed(thing); err != nil {
-			return "", err
-		}
+	if !wish && fareKind(said) != nil && !asksElse.MatchString(said) {
+		thing = said
+	} else if thing == "" && asksGoods.MatchString(said) {
+		thing = "something"
 	}
-	if served {
-		return capitalize(unsold.tell(s.action.Line, strings.Join(trimArticles(strings.Fields(thing)), " "))), nil
+	wish = wish && thing != ""
+	if wish && slices.Contains([]string{"one", "some", "another", "two", "more"}, strings.ToLower(thing)) {
+		return "Of which? Say its name.", nil
+	}
+	if line, err := s.answerFare(b.other, thing, priceWished.MatchString(said)); err != nil || line != "" {
+		return line, err
+	}
+	if m := requestPattern.FindStringSubmatch(said); m != nil && !wish && !slices.Contains(talkVerbs, m[1]) || orders(said) {
+		return refusing.tell(s.action.Line, ""), nil
+	}
+	if m := asksOpinion.FindStringSubmatch(said); m != nil && !wish {
+		return opining.tell(s.action.Line, cmp.Or(subjectOf("about "+m[1]), "that")), nil
 	}
 	line, err := s.findKnown(b.other, said, wish)
 	if err != nil || line != "" {
 		return line, err
 	}
-	if wish {
-		return lacking.tell(s.action.Line, thing), nil
-	}
+	s.unsure = true
 	subject := subjectOf(said)
-	if subject == "" {
-		if command.AddressesYou(said) {
-			return "", nil // how do you do it?
-		}
-		subject = "that"
+	switch {
+	case wish:
+		return lacking.tell(s.action.Line, thing), nil
+	case asksWhy.MatchString(said):
+		return unsure.tell(s.action.Line, ""), nil
+	case isPersonal(said):
+		return withholding.tell(s.action.Line, ""), nil
+	case subject == "":
+		return ignorant.tell(s.action.Line, ""), nil
 	}
 	return unknowing.tell(s.action.Line, subject), nil
 }
 
+// asksOpinion matches the question for somebody's opinion of a thing, which is its part.
+var asksOpinion = regexp.MustCompile(`(?i)\b(?:what (?:do|does|did|would) (?:you|he|she|they) (?:think|make|say|feel)s? (?:of|about)|(?:do|did|don't) you (?:like|love|hate|trust|enjoy|believe in)|` +
+	`your opinion (?:of|on|about)|how do you (?:like|find|feel about)) ([^,?.]+)`)
+
+// asksElse matches questions that have food or drink in them, and ask for neither.
+var asksElse = regexp.MustCompile(`(?i)^(?:who|whose|why|when|where|how|about)\b`)
+
+// requestPattern matches requests to do something, which nobody does for words alone; the verb is the first part.
+var requestPattern = regexp.MustCompile(`(?i)^(?:please |then |so |but )*(?:(?:can|could|will|would|won't|can't) you (?:please |kindly |perhaps |ever |` +
+	`happen to |possibly )*(\w+)|(?:can|could|may|might|shall) (?:i|we) (?:please )?(\w+)|(?:teach|lend|sing|read|write|draw|pay|help|buy|forgive|join|follow|kiss|` +
+	`marry|guide|lead|let|play|sell|bring|cook|make|give) (?:me|us)|if (?:you|he|she|they)(?:'d|'ll| would| will| could) \w+ (?:me|us))\b`)
+
+// talkVerbs are verbs of requests that words fulfil.
+var talkVerbs = strings.Fields("tell explain say show know describe remember recommend suggest advise mean think call like prefer have be care name answer repeat")
+
+// isPersonal reports whether words ask somebody about itself.
+func isPersonal(said string) bool {
+	return slices.ContainsFunc(command.BareWords(said), func(w string) bool {
+		return slices.Contains([]string{"you", "your", "yourself", "you're", "you've", "yours"}, w)
+	})
+}
+
 // priceWished matches the question for the price of a thing to somebody.
 var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|would you (?:want|take) ` +
-	`for|for|is|are|costs?) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|of|your) )*(.+)`)
-
-// isServed reports whether the texts of the place tell of something to eat or to drink by a name.
-func (s *turn) isServed(name string) (bool, error) {
-	if head := command.HeadOf(name); head == "" || !isFare(head) {
-		return false, nil
-	}
-	texts, err := s.textsOfPlace()
-	if err != nil {
-		return false, err
-	}
-	r := findMention(texts, name, command.SameWords)
-	if r.isMentioned() {
-		s.label = s.label.Meet(r.text.label)
-	}
-	return r.isMentioned(), nil
-}
-
-// isFare reports whether a noun is mainly something to eat or to drink.
-func isFare(noun string) bool {
-	return meaning.IsMainly(noun, meaning.Noun, "food") || meaning.IsMainly(noun, meaning.Noun, "beverage") ||
-		meaning.IsMainly(noun, meaning.Noun, "dish")
-}
+	`for|for|is|are|costs?|would|does|do) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|jar|pot|of|your) )*(.+?)(?: costs?(?: me)?)?[?.! ]*$`)
 
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {
-	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern, priceWished} {
+	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern, priceWished, pleasePattern, measurePattern} {
 		m := p.FindStringSubmatch(said)
 		if m == nil {
 			continue
@@ -119,6 +141,9 @@ func thingWished(said string) (thing string, ok bool) {
 	}
 	return "", false
 }
+
+// measurePattern matches a measure of a thing, which is asked for with no more words: a pint of beer.
+var measurePattern = regexp.MustCompile(`(?i)^(?:(?:a|an|one|two|three|another) )((?:pint|glass|mug|cup|tankard|jug|bottle|slice|piece|bowl|plate|pot|loaf)s? of .+?)[.! ]*$`)
 
 // isGoods reports whether a name is that of a thing that may change hands, and not of a person or of a thought.
 func isGoods(name string) bool {
@@ -145,7 +170,7 @@ func (s *turn) offerGoods(seller world.Card, name string) (string, error) {
 		return w.Seller.ID == seller.ID && w.Quantity > 0 && (name == "" || rateFit(name, w.Card) > command.FitNone)
 	})
 	if len(wares) == 0 {
-		return "", nil
+		return s.offerOthers(name)
 	}
 	deal, _, err := s.readBargain(seller)
 	if err != nil {
@@ -163,12 +188,27 @@ func (s *turn) offerGoods(seller world.Card, name string) (string, error) {
 	return "I have " + strings.Join(offers, "; ") + ".", nil
 }
 
+// offerOthers returns the words with which somebody tells the price of a ware that others here sell; "" if nobody does.
+func (s *turn) offerOthers(name string) (string, error) {
+	wares, err := s.listWares()
+	if err != nil || name == "" {
+		return "", err
+	}
+	for _, w := range wares {
+		if w.Quantity > 0 && rateFit(name, w.Card) > command.FitNone {
+			s.narrowLabel(w.Card, w.Seller, w.Money)
+			return w.Card.Title() + " is to be had here, for " + countMoney(w.Money.Title(), w.CostOf(1, 0)) + ", at " + w.Seller.Title() + ".", nil
+		}
+	}
+	return "", nil
+}
+
 // maxOffered bounds the wares that a seller names at once.
 const maxOffered = 6
 
 // findKnown returns the sentence of a text before the player that fits words best, as somebody says it: it has half of
 // their content words at least, and a noun among them, apart from the names of the two. The noun that they are about
-// counts twice. own leaves only the person's own text. "" is no sentence.
+// counts twice. own leaves only the person's own text. "" is no sentence, or none that the person would say.
 func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) {
 	names := slicesx.Map(command.BareWords(who.Title()+" "+s.player.Title()), stemOf)
 	words := slices.DeleteFunc(contentWords(said), func(w string) bool { return slices.Contains(names, w) })
@@ -187,26 +227,51 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 		return cmp.Compare(rankOf(p, who), rankOf(q, who))
 	})
 	var best passage
-	sentence, hits := "", 0
+	line, hits := "", (len(words)+1)/2-1
 	for _, p := range all {
 		if own && p.of != who.ID {
 			continue
 		}
-		if line, n := bestSentence([]string{markup.OneLine(p.text)}, words); n > hits {
-			best, sentence, hits = p, line, n
+		list := slices.Collect(meaning.Sentences(markup.OneLine(p.text)))
+		for at, sentence := range list {
+			n := countStems(sentence, words)
+			if n <= hits || !hasNounOf(sentence, words) {
+				continue
+			}
+			sentence = goOn(list, at, said, words)
+			if first, rest, _ := strings.Cut(sentence, " "); p.of != who.ID && p.of != (canon.CardID{}) && (first == "He" || first == "She") {
+				t, ok, err := s.CardByID(s.ctx, p.of)
+				if err != nil || !ok {
+					continue
+				}
+				sentence = t.Title() + " " + rest
+			}
+			if spoken, ok := sayOfOneself(who, sentence, p.of == who.ID); ok {
+				best, line, hits = p, spoken, n
+				switch {
+				case asksWhy.MatchString(said) && !tellsWhy(sentence):
+					line = unsure.tell(s.action.Line, "")
+				case asksMeasure.MatchString(said) && !measures.MatchString(sentence):
+					line = ignorant.tell(s.action.Line, "")
+				}
+			}
 		}
 	}
-	if 2*hits < len(words) || !hasNounOf(sentence, words) {
-		return "", nil
+	if line != "" {
+		s.label = s.label.Meet(best.label)
 	}
-	s.label = s.label.Meet(best.label)
-	sentence = goOn(best.text, sentence, said)
-	if asksWhy.MatchString(said) && !tellsWhy(sentence) {
-		return unsure.tell(s.action.Line, ""), nil
-	}
-	return s.sayOfOneself(who, sentence, best.of == who.ID), nil
+	return line, nil
 }
 
+// asksMeasure matches the question for a number or a time, and measures a sentence that has one.
+var (
+	asksMeasure = regexp.MustCompile(`(?i)\b(?:how (?:long|often|many|much|far|old|big|deep|heavy|tall|soon)|since when|^when|what time|until when)\b`)
+	measures    = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen|half|once|` +
+		`twice|years?|days?|hours?|minutes?|weeks?|months?|mornings?|evenings?|nights?|noon|always|never|since|every|each|monday|tuesdays?|wednesday|thursday|friday|saturday|sundays?|` +
+		`deep|high|tall|older)\b`)
+)
+
+// rankOf puts a person's own text before others.
 func rankOf(p passage, who world.Card) int {
 	if p.of == who.ID {
 		return 0
@@ -224,7 +289,7 @@ func hasNounOf(sentence string, stems []string) bool {
 
 // isNoun reports whether a word may be a noun, as words are that no dictionary has.
 func isNoun(w string) bool {
-	return meaning.Lemma(w, meaning.Noun) != "" || stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
+	return meaning.Lemma(w, meaning.Noun) != "" && !slices.Contains(vagueNouns, w) || stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
 		meaning.Lemma(w, meaning.Verb) == ""
 }
 
@@ -237,10 +302,16 @@ func subjectOf(said string) string {
 	} else if !ok || len(strings.Fields(name)) > 4 || q.Kind == command.AskedAble {
 		name = ""
 	}
+	if m := whoseNoun.FindStringSubmatch(said); m != nil {
+		name = m[1]
+	}
 	if name = strings.TrimRight(name, " .!?"); name == "" {
 		name = nounOf(slicesx.Map(strings.Fields(said), bareWord))
 	}
 	words := strings.Fields(name)
+	if n := len(words); n > 0 && (slices.Contains(vagueNouns, strings.ToLower(words[0])) || slices.Contains(vagueNouns, strings.ToLower(words[n-1]))) {
+		return ""
+	}
 	if len(words) == 0 || slices.Contains(pronouns, strings.ToLower(name)) {
 		return ""
 	}
@@ -256,6 +327,14 @@ func subjectOf(said string) string {
 	return strings.Join(words, " ")
 }
 
+// whoseNoun matches the noun that a question word belongs to.
+var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do|does|did|have|has|was|were|can|will|would)\b`)
+
+// vagueNouns are nouns that a question is hardly about.
+var vagueNouns = strings.Fields("today tonight tomorrow yesterday nobody everybody day night morning evening true best worst make lot bit north south east west way " +
+	"help need pay change keep smell smells look good wrong hundred question wait put set cut run go come take give get let show hold" +
+	" kind")
+
 // nounOf returns the first noun of words that a determiner stands before, or else the last noun; "" if they have none.
 func nounOf(words []string) (noun string) {
 	determined := false
@@ -263,13 +342,13 @@ func nounOf(words []string) (noun string) {
 		switch {
 		case slices.Contains(determiners, w):
 			determined = true
-		case len(contentWords(w)) == 0 || meaning.Lemma(w, meaning.Noun) == "" ||
+		case len(contentWords(w)) == 0 || slices.Contains(vagueNouns, w) || meaning.Lemma(w, meaning.Noun) == "" ||
 			i+1 < len(words) && meaning.Lemma(w, meaning.Adjective) != "" &&
 				meaning.Lemma(words[i+1], meaning.Noun) != "": // the last lodger
 		case determined:
 			return w
-		case meaning.Lemma(w, meaning.Adjective) == "": // if he is married
-			noun = w
+		case meaning.Lemma(w, meaning.Adjective) == "" && (meaning.Lemma(w, meaning.Verb) == "" || meaning.Lemma(w, meaning.Noun) != w || strings.HasSuffix(w, "s")):
+			noun = w // not if he is married, and not the need
 		}
 	}
 	return noun

@@ -108,7 +108,7 @@ func TestACharacterAnswersFromItsMemory(t *testing.T) {
 			}
 		}
 	}
-	want("tell Oda that the pump leaks", "hears you out")
+	want("tell Oda that the pump leaks", "Oda Tarn says: “")
 	want("talk to Oda", "the pump leaks")
 	want("tell Oda that I will mend the pump")
 	want("talk to Oda", "I will mend the pump")

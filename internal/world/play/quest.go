@@ -50,10 +50,34 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 	i = command.Intent{Verb: verb, DirectObject: name, Confidence: 1}
 	if slices.Contains(promiseWords, words) {
 		offers, err := r.listOffers()
-		return i, len(offers) == 1, err
+		if len(offers) > 1 && err == nil {
+			i.DirectObject, err = r.findNamedOffer(offers)
+		}
+		return i, len(offers) > 0, err
 	}
 	known, err := r.listKnownQuests()
-	return i, len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name), err
+	if err != nil || len(findMatches(name, known)) == 1 || len(known) > 0 && slices.Contains(anyQuest, name) {
+		return i, true, err
+	}
+	t, ok, err := r.FindNamed(r.ctx, name)
+	return i, ok && t.IsType(world.TypeQuest), err
+}
+
+// findNamedOffer returns the title of the quest that the partner of the player offered last; "" if it offered none.
+func (s *turn) findNamedOffer(offers []world.Offered) (string, error) {
+	partner, met, err := s.findPartner()
+	if err != nil || !met {
+		return "", err
+	}
+	last, err := answersOf(s.ctx, s.AsOf, partner.ID, s.player.ID)
+	for _, line := range last {
+		for _, o := range offers {
+			if strings.Contains(line, "“"+o.Title()+"”") {
+				return o.Title(), err
+			}
+		}
+	}
+	return "", err
 }
 
 // splitQuestWords splits a command into its act on a quest and the name of the quest.
@@ -130,10 +154,16 @@ func (s *turn) planAccept() error {
 	if err != nil {
 		return err
 	}
-	t, err := s.pickQuest(slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card }),
-		"There is no %q that you could take on here.")
+	cards := slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card })
+	if other, known, err := s.FindNamed(s.ctx, s.intent.DirectObject); err == nil && known && other.IsType(world.TypeQuest) {
+		cards = append(slices.DeleteFunc(cards, func(t world.Card) bool { return t.ID == other.ID }), other)
+	}
+	t, err := s.pickQuest(cards, "There is no %q that you could take on here.")
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(offers, func(o world.Offered) bool { return o.Card.ID == t.ID }) {
+		return cannot("elsewhere", "“%s” is not offered here. Look for the one who gives it.", t.Title())
 	}
 	quest, _ := world.QuestOf(t)
 	gaps, err := s.QuestGaps(s.ctx, quest)

@@ -113,7 +113,8 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 		if !slices.ContainsFunc(strings.Fields(name), isContentWord) || isEndedBefore(list[:n]) {
 			continue
 		}
-		if n < len(list) && meaning.Lemma(bareWord(list[n-1]), meaning.Adjective) != "" && isContentWord(list[n]) {
+		if n < len(list) && meaning.Lemma(bareWord(list[n-1]), meaning.Adjective) != "" && isContentWord(list[n]) &&
+			!slices.Contains(auxiliaries, list[n]) {
 			continue // the old man is not Old Cod
 		}
 		found, err := s.findCalled(name, people)
@@ -124,6 +125,9 @@ func (s *turn) cutPerson(words string, people []world.Card) (who world.Card, res
 			if stands, err := s.standsInText(name); err != nil || stands {
 				return who, "", false, err
 			}
+		}
+		if len(found) > 1 {
+			found = slicesx.Filter(found, answers) // players answer for themselves
 		}
 		if len(found) == 1 {
 			return found[0], strings.TrimLeft(strings.Join(list[n:], " "), ",:; "), true, nil

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -21,30 +23,53 @@ type courtesy struct {
 
 // courtesies are in order: the first that fits counts.
 var courtesies = []courtesy{
-	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful)\b`), "nod", []string{"You are welcome.",
-		"Don't mention it.", "No need for thanks.",
-		"Any time.", "It was nothing.", "Glad to."}},
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good night)\b`), "bid you farewell",
-		[]string{"Go well.",
-			"Until the next time.", "Mind how you go.",
-			"Farewell, then.", "Safe ways.", "Good day."}},
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good ?night|so long|take care|sleep well)\b`), "bid you farewell",
+		[]string{"Go well.", "Until the next time.", "Mind how you go.", "Farewell, then.", "Safe ways.", "Good day."}},
+	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful|cheers)\b`), "nod", []string{"You are welcome.",
+		"Don't mention it.", "No need for thanks.", "Any time.", "It was nothing.", "Glad to."}},
 	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive|^i lied\b)`), "take it well",
-		[]string{"No harm done.", "It is forgotten.",
-			"Say no more of it.", "Well. All right.",
-			"These things happen."}},
-	{regexp.MustCompile(`(?i)^(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|well met|how are you|` +
-		`how do you do|nice to meet you)\b`), "greet you", []string{"Good day to you.",
-		"And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}},
+		[]string{"No harm done.", "It is forgotten.", "Say no more of it.", "Well. All right.", "These things happen."}},
+	{regexp.MustCompile(`(?i)\bhow (?:are you(?: all| both| today| doing)*|do you do|is (?:business|life|trade)|goes (?:it|business))[?.! ]*$|` +
+		`\bhow's (?:business|life|trade|it going)\b|^are you (?:well|all right|alright)\b`), "nod", []string{"Well enough, thank you.",
+		"I cannot complain.", "Much as yesterday.", "Well, and you?", "No worse than the weather."}},
+	{regexp.MustCompile(`(?i)^(?:oh |and |well )?(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|morning|evening|afternoon|well met|` +
+		`nice to meet you|pleased to meet you)\b`), "greet you", greetingLines},
+}
+
+var greetingLines = []string{"Good day to you.", "And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}
+
+// shortAnswers are kinds of short answers, and the lines to them.
+var shortAnswers = []courtesy{
+	{regexp.MustCompile(`(?i)^(?:not (?:now|yet|today)|(?:no|perhaps|maybe),? (?:not now|later|another time|not yet|not today|tomorrow)|later|another time|` +
+		`some other time|maybe|perhaps|never ?mind)\b`), "nod", []string{"Another time, then.", "As you like.", "It will keep.", "There is no hurry."}},
+	{regexp.MustCompile(`(?i)^(?:no|not really|not at all|not for me|i decline|i refuse|i'd rather not)\b`), "nod",
+		[]string{"As you like.", "No harm in asking.", "Well, then not.", "So be it."}},
+	{regexp.MustCompile(`(?i)^(?:really|no|is that (?:so|true)|truly|are you (?:sure|serious|certain))\?|^(?:are you (?:sure|serious|certain)|really|wow|goodness|huh)\b`),
+		"nod", []string{"As true as I stand here.", "So I said.", "You may believe it or not.", "I would not say it otherwise."}},
+	{regexp.MustCompile(`(?i)^(?:yes|sure|gladly|certainly|absolutely|indeed|of course|deal|agreed|with pleasure|okay|fine|all ?right|right|true|very well|` +
+		`i see|i understand|both|exactly|please)\b`), "nod", []string{"Good.", "Well, then.", "So we are agreed.", "I am glad to hear it."}},
 }
 
 // Patterns of what somebody is asked about itself.
 var (
-	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)|what(?:'s| is) your (?:name|job|trade|` +
-		`work)|what are you called|what do you do(?: here)?|who (?:he|she) is|` +
+	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)(?:,? (?:sir|madam|then|exactly))?[?.! ]*$|what(?:'s| is) your (?:name|job|trade|` +
+		`work)|what are you called|what (?:do you|(?:is it|it is) that you|you) do(?: here| for a living| all day)?(?: (?:on|at|in) .+)?[?.! ]*$|who (?:he|she) is|is your name|` +
 		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|what are you doing(?: ` +
-		`here)?|about you)\b`)
-	asksWork = regexp.MustCompile(`(?i)\b(?:work|jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
-		`help|can help|my help)\b`)
+		`here)?[?.! ]*$|about you)\b|\bwho (?:are|r) (?:you|u)\b`)
+	asksAge   = regexp.MustCompile(`(?i)\bhow old (?:are you|(?:he|she) is)|\byour age\b|\b(?:his|her) age\b`)
+	asksAgain = regexp.MustCompile(`(?i)^(?:(?:what|sorry, what|pardon, what) (?:did you|have you|do you|was that you|were you) (?:just )?(?:say|said|saying|mean)\b|say (?:that|it) again|come again|` +
+		`(?:can|could|would) you (?:please )?(?:repeat|say) (?:that|it)|pardon\?|what\?|what was that)`)
+	asksLeave  = regexp.MustCompile(`(?i)^(?:can|could|may|might) (?:i|we) (?:please )?(?:ask|tell|bother|trouble) you(?: (?:something|a (?:question|favou?r)|a thing|for a moment))?[?.! ]*$`)
+	asksIfIs   = regexp.MustCompile(`(?i)^(?:so |and |but )?(?:are|aren't) you (?:really |by chance |perhaps |not )*(?:an? |the )?([\pL' -]+?)\??$`)
+	asksAdvice = regexp.MustCompile(`(?i)\b(?:recommend|suggest|advi[sc]e|what (?:should|shall|would) (?:i|you) (?:have|eat|drink|buy|do)|` +
+		`what(?:'s| is) (?:good|the best|your best)|anything (?:nice|good|special|fresh|tasty))\b`)
+	asksWork = regexp.MustCompile(`(?i)\b(?:any work|some work|work for me|(?:a|any|some) jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
+		`help|can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|can i do (?:something )?for you|` +
+		`(?:anything|something) (?:that )?i (?:can|could) do|in need of (?:work|help)|for hire|work here)\b`)
+	insults = regexp.MustCompile(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|liars?|thief|worst|dirty|too (?:expensive|dear|much|loud)|` +
+		`lazy|rude|fat|idiots?|silly|cheats?|mad|nasty|horrible|disgusting|wrong|not much|dislike|cheap|useless|poor)\b`)
+	praise = regexp.MustCompile(`(?i)\b(?:nice|lovely|good|kind|beautiful|best|fine|like|love|great|pretty|wonderful|sweet|clever|brave|handsome|splendid|charming|` +
+		`fair|admire|warm|delicious|famous|excellent|magnificent|gorgeous|impressive|amazing|fantastic|brilliant)\b`)
 )
 
 // noWork are the lines of those who are asked for work and have none.
@@ -56,22 +81,43 @@ var noWork = []string{"I have no work for you.", "Nothing that needs doing, than
 // questions that the player could answer by looking. "" is no line.
 func (s *turn) replyTo(b bond, said string) (string, error) {
 	said = strings.TrimSpace(said)
-	if asksName.MatchString(said) {
-		return introduce(b.other), nil
+	pick := func(lines []string) string { return lines[(s.action.Line+b.Met)%len(lines)] }
+	if lines, err := s.settleOffer(b, said); err != nil || lines != nil {
+		return pick(append(lines, "")[:max(1, len(lines))]), err
 	}
-	if lines, err := s.settleOffer(b, said); err != nil {
-		return "", err
-	} else if lines != nil {
-		return lines[(s.action.Line+b.Met)%len(lines)], nil
-	}
-	for _, c := range courtesies {
-		if c.said.MatchString(said) {
-			return c.lines[(s.action.Line+b.Met)%len(c.lines)], nil
+	asks := strings.HasSuffix(said, "?")
+	if asksAgain.MatchString(said) {
+		last, err := answersOf(s.ctx, s.AsOf, b.other.ID, s.player.ID)
+		if err != nil || len(last) > 0 {
+			return "I said: ‘" + strings.Join(last[:min(1, len(last))], "") + "’", err
 		}
 	}
-	if asksWork.MatchString(said) {
+	for _, c := range courtesies {
+		if c.said.MatchString(said) && (!asks || c.said == courtesies[3].said || len(strings.Fields(said)) < 3) {
+			return pick(c.lines), nil
+		}
+	}
+	for _, c := range shortAnswers {
+		if c.said.MatchString(said) && (command.IsCourtesy(said) || replyPattern.MatchString(said) && !asks) {
+			return pick(c.lines), nil
+		}
+	}
+	switch m := asksIfIs.FindStringSubmatch(said); {
+	case asksLeave.MatchString(said):
+		return pick([]string{"Ask, then.", "I am listening.", "Speak up.", "What is it?"}), nil
+	case asksAge.MatchString(said):
+		return tellAge(b.other), nil
+	case asksWork.MatchString(said):
 		line, err := s.offerWork(b.other)
-		return cmp.Or(line, noWork[(s.action.Line+b.Met)%len(noWork)]), err
+		return cmp.Or(line, pick(noWork)), err
+	case asksAdvice.MatchString(said):
+		return s.recommend(b.other)
+	case m != nil:
+		if line, err := s.tellIfIs(b.other, m[1]); err != nil || line != "" {
+			return line, err
+		}
+	case asksName.MatchString(said):
+		return introduce(b.other), nil
 	}
 	q, ok := command.ReadQuestion(said)
 	if topic, about := strings.CutPrefix(strings.ToLower(said), "about "); about && !ok {
@@ -127,6 +173,88 @@ func (s *turn) settleOffer(b bond, said string) ([]string, error) {
 	return takenLines, nil
 }
 
+// acceptOffer returns the act of accepting a quest for words with which the player accepts one of somebody: its name in a
+// promise, or a yes to the offer of one. Other acts stay as they are.
+func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
+	said := strings.ToLower(strings.Join(i.Modifiers, " "))
+	if i.Verb != command.Talk || i.DirectObject == "" || said == "" || strings.HasSuffix(said, "?") ||
+		!acceptPattern.MatchString(said) && !world.IsPromise(said) {
+		return i, nil
+	}
+	offers, err := s.listOffers()
+	if err != nil || len(offers) == 0 {
+		return i, err
+	}
+	people, err := s.listPeople()
+	if err != nil {
+		return i, err
+	}
+	found := findMatches(i.DirectObject, people)
+	if len(found) != 1 {
+		return i, nil
+	}
+	own := slicesx.Filter(offers, func(o world.Offered) bool { return isGivenBy(o, found[0]) })
+	for _, o := range own {
+		if command.Mentions(said, o.Title()) {
+			return command.Intent{Verb: command.Accept, DirectObject: o.Title(), Confidence: 1}, nil
+		}
+	}
+	if last, err := answersOf(s.ctx, s.AsOf, found[0].ID, s.player.ID); err != nil || len(last) == 0 ||
+		!acceptPattern.MatchString(said) || !strings.Contains(last[0], "“") {
+		return i, err
+	}
+	named, err := s.findNamedOffer(own)
+	if named != "" {
+		i = command.Intent{Verb: command.Accept, DirectObject: named, Confidence: 1}
+	}
+	return i, err
+}
+
+// acceptPattern matches the acceptance of an offer.
+var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|absolutely|of course|with pleasure|okay|deal|agreed|fine|` +
+	`all ?right|very well|why not|i accept|i agree|i'm in|count me in|(?:yes,? |ok(?:ay)?,? )?i(?:'ll| will| can|'d love to| would love to|'d be glad to) (?:do|take|accept|help|go|try|gladly|bring|fetch|see to)|` +
+	`i(?:'ll| will)[.! ]*$|you can count on me|leave it to me|consider it done|it's a deal|i take it)\b`)
+
+// tellIfIs answers whether somebody is of a name or a trade; "" if the words are neither.
+func (s *turn) tellIfIs(t world.Card, name string) (string, error) {
+	found, err := s.findCalled(name, []world.Card{t})
+	if err != nil || len(found) > 0 {
+		return "Yes. " + introduce(t), err
+	}
+	first := name[:1]
+	if head := command.HeadOf(name); first != strings.ToLower(first) || meaning.IsMainly(head, meaning.Noun, "worker") ||
+		meaning.IsMainly(head, meaning.Noun, "leader") {
+		return "No. " + introduce(t), nil
+	}
+	return "", nil
+}
+
+// tellAge returns the words with which somebody tells its age.
+func tellAge(t world.Card) string {
+	var f struct {
+		Age int `json:"age"`
+	}
+	if world.DecodeFields(t.Fields, &f); f.Age > 0 {
+		return "I am " + strconv.Itoa(f.Age) + "."
+	}
+	return "Old enough, and I do not count the years."
+}
+
+// recommend returns the words with which somebody gives advice: its wares, the fare of the house, its work, or none.
+func (s *turn) recommend(t world.Card) (string, error) {
+	if line, err := s.offerGoods(t, ""); err != nil || line != "" {
+		return line, err
+	}
+	if keeper, kept, err := s.findKeeper(); err != nil || kept && keeper.ID == t.ID {
+		found, err := s.findFare("something")
+		if len(found) > 0 || err != nil {
+			return "I serve " + world.JoinNames(found, "and") + ". Ask, and you shall have it.", err
+		}
+	}
+	line, err := s.offerWork(t)
+	return cmp.Or(line, "That I leave to you. I would not know what suits a stranger."), err
+}
+
 // introduce returns the words with which somebody tells who it is.
 func introduce(t world.Card) string {
 	var f struct {
@@ -145,13 +273,15 @@ func (s *turn) offerWork(t world.Card) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(offers, func(o world.Offered) bool {
-		return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) ||
-			markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
-	})
+	i := slices.IndexFunc(offers, func(o world.Offered) bool { return isGivenBy(o, t) })
 	if i < 0 {
 		return "", nil
 	}
 	steps := offers[i].OpenSteps(world.Pursuit{})
 	return "There is “" + offers[i].Title() + "”, if you will take it on. " + steps[0].Describe(), nil
+}
+
+// isGivenBy reports whether somebody gives a quest.
+func isGivenBy(o world.Offered, t world.Card) bool {
+	return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) || markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
 }

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -92,7 +93,8 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 		Age   int    `json:"age"`
 	}
 	world.DecodeFields(t.Fields, &f)
-	noun := meaning.Lemma(words[len(words)-1], meaning.Noun)
+	last := words[len(words)-1]
+	noun := cmp.Or(meaning.Lemma(last, meaning.Noun), last)
 	role := command.ReadProse(f.Role)
 	gender, isChild := genderOf(noun)
 	if slices.Contains(hosts, noun) && slices.ContainsFunc(command.BareWords(f.Role), func(w string) bool {
@@ -126,7 +128,7 @@ func (s *turn) fitsRole(words []string, t world.Card) (bool, error) {
 
 // fitsGender reports whether a noun for people of any trade describes somebody, and other words stand in its text.
 func (s *turn) fitsGender(words []string, t world.Card) (bool, error) {
-	gender, isChild := genderOf(meaning.Lemma(words[len(words)-1], meaning.Noun))
+	gender, isChild := genderOf(cmp.Or(meaning.Lemma(words[len(words)-1], meaning.Noun), words[len(words)-1]))
 	if gender == "" || len(words) > 2 {
 		return false, nil
 	}
@@ -162,11 +164,11 @@ const (
 // genderOf returns the gender that a noun for people of any trade has, or "", and whether it is one for children.
 func genderOf(noun string) (gender string, isChild bool) {
 	switch noun {
-	case "man", "fellow", "guy", "gentleman", "bloke", "chap":
+	case "man", "fellow", "guy", "gentleman", "bloke", "chap", "mister", "sir":
 		return male, false
 	case "boy", "lad":
 		return male, true
-	case "woman", "lady":
+	case "woman", "lady", "madam", "ma'am", "miss", "missus", "mistress":
 		return female, false
 	case "girl", "lass":
 		return female, true

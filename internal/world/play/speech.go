@@ -1,39 +1,38 @@
 package play
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
+	"loregate/internal/world/market"
 )
 
 // everyonePattern matches the names of all who are here, at the begin of words.
-var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|them all|all of (?:them|you)|all|the (?:others|` +
+var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|the (?:two|three) of them|them all|all of (?:them|you)|all|the (?:others|` +
 	`crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
 
 // wishPattern matches the wish to have a thing.
-var wishPattern = regexp.MustCompile(`(?i)^(?:please )?(?:i'd like|i would like|i'll have|i will have|i'll take|i ` +
-	`will take|i want|i need|could i have|can i have|may i have|could i get|can i get|may i get|` +
-	`can i buy|could i buy|may i buy|i'd like to have|i'd like to buy|i would like to have|i would like to buy|i ` +
-	`want to buy|i'd like to order|i order|order|give me|sell me|bring me|get me|hand me)` +
-	`(?: to buy)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a ` +
-	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?:,? please\b.*| from .+)?[.!?]*$`)
+var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|love|fancy)|i fancy|i buy|i'll buy|i'll have|i will have|i'll take|i ` +
+	`will take|i (?:really )?(?:want|need)|(?:could|can|may|might) (?:i|we) (?:please )?(?:have|get|buy|order|trouble you for)|` +
+	`i(?:'d| would)? like to (?:have|buy|order|get)|i want to (?:buy|order|have)|i order|order|buy|purchase|(?:(?:can|could|would|will) you )?(?:please )?` +
+	`(?:give|sell|bring|get|hand|pour|serve|fetch) (?:me|us)|(?:have you|do you have|you have|you got|got|have) any)` +
+	`(?: to buy| to have| to order)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a ` +
+	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?:,? please\b.*|,? if .+| from .+)?[.!?]*$`)
+
+// pleasePattern matches a thing that is asked for with no more words: a beer, please.
+var pleasePattern = regexp.MustCompile(`(?i)^(?:just )?(?:(?:a|an|one|two|three|some|another|more) )?(.+?),? (?:please|of your (?:best|finest))[.! ]*$`)
 
 // tellMePattern matches the request to be told something of the one who is spoken to.
-var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:tell me|let me know|` +
-	`explain(?: to me)?)(?: please)? ((?:if|whether|why|what|where|when|how|who|which)\b.*\b(?:you|your|yours)\b[^?.]*)[?.! ]*$`)
-
-// courtesyPattern are words that need a partner to be said to.
-var courtesyPattern = regexp.MustCompile(`(?i)^(?:(?:thank you|thanks|thank you very much|thanks a lot|many thanks|` +
-	`cheers|hello|hi|hey|hello there|good (?:morning|day|evening|night|afternoon)|goodbye|good bye|bye|farewell|see ` +
-	`you(?: later)?|` +
-	`sorry|i am sorry|i'm sorry|i apologi[sz]e|excuse me|pardon(?: me)?|yes|no|maybe|yes please|no thanks|no thank ` +
-	`you|of course|certainly|nice to meet you|well met|never mind|nevermind|help|help me|help me please|please ` +
-	`help|please help me|huh|i understand|i see|really|please)[,.!]*(?: (?:sir|madam|friend|my friend|again|` +
-	`then|all))?)[.!?]*$`)
+var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:kindly |please )?|` +
+	`i was wondering if you would be so (?:very )?kind as to |would you (?:be so kind as to|mind) )?(?:tell me|telling me|let me know|` +
+	`explain(?: to me)?|i (?:would|'d) (?:like|love) to know|i (?:wonder|ask myself|want to know|was wondering|am wondering))(?: please)? ((?:if|whether|why|what|where|when|how|who|which)\b.*\b(?:you|your|yours)\b[^?.]*|(?:if|whether)\b[^?.]*)[?.! ]*$`)
 
 // replyPattern matches a yes or a no, perhaps with more words.
 var replyPattern = regexp.MustCompile(`(?i)^(?:yes|no|yes please|no thanks|no thank you|gladly|with pleasure|of ` +
@@ -41,92 +40,252 @@ var replyPattern = regexp.MustCompile(`(?i)^(?:yes|no|yes please|no thanks|no th
 
 // pardonPattern matches apologies with their reason.
 var pardonPattern = regexp.MustCompile(`(?i)^(?:i am|i'm|so|very) (?:very |so |really )?sorry\b|^(?:i ` +
-	`)?apologi[sz]e for\b`)
-
-// statementPattern matches statements of the player about itself, which are no acts.
-var statementPattern = regexp.MustCompile(`(?i)^(?:i(?: have|'ve|'m| am| was| had| did| know| think| believe| lied|` +
-	` never| love| like| hate| heard| saw| found| lost)) `)
+	`)?apologi[sz]e for\b|^sorry (?:about|for|if|that|to)\b`)
 
 // courtesyLead matches courtesies in front of a name.
 var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
 	`thanks|` +
-	`good (?:morning|day|evening|night|afternoon)|hello|hi|hey(?: you| there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
+	`good (?:morning|day|evening|night|afternoon)|goodnight|(?:morning|evening|afternoon) |hello|hi|hey(?: you| there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
 	`excuse me|pardon me|pardon|sorry|i am sorry) `)
 
-// speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
-// wish to have something of a seller, or a courtesy. ok is false if the grammar is to read the command.
-func (r sentenceReader) speechIntent(text string) (i command.Intent, ok bool, err error) {
+// utterance is a command with the signs that it is said to somebody.
+type utterance struct {
+	text   string
+	speech command.Speech
+	speaks bool   // it begins with a verb of speech
+	wish   string // a thing that it asks for
+	greets string // a courtesy in front of a name
+	called bool   // it may begin with the name of somebody, or have one before or behind a comma
+	said   bool   // it is meant for somebody, whoever that is
+	polite bool   // it is a courtesy or a short answer
+	asks   bool   // it asks for an act, which may be meant for the partner of a talk
+}
+
+// readUtterance reads the signs that a command is said to somebody. ok is false if it has none.
+func readUtterance(text string) (u utterance, ok bool) {
 	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
 	told := tellMePattern.FindStringSubmatch(text)
 	if told != nil {
 		text = told[1]
 	}
-	speech, speaks := command.ReadSpeech(text)
-	wish := wishPattern.FindStringSubmatch(text)
-	whole := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“")
-	toYou := told != nil || command.AddressesYou(text)
-	vocative := strings.Contains(text, ",")
-	courteous := courtesyPattern.MatchString(text) || pardonPattern.MatchString(text) ||
-		replyPattern.MatchString(text)
-	greets := courtesyLead.FindString(text)
-	remark := command.IsRemark(text)
-	if !speaks && wish == nil && !whole && !toYou && !courteous && !vocative && !remark && greets == "" || !r.stands {
+	if rest := text[len(speechLead.FindString(text)):]; len(strings.Fields(rest)) > 1 {
+		text = rest
+	}
+	u.text, u.greets = text, courtesyLead.FindString(text)
+	u.speech, u.speaks = command.ReadSpeech(text)
+	for _, p := range []*regexp.Regexp{wishPattern, pleasePattern} {
+		if m := p.FindStringSubmatch(text); m != nil && u.wish == "" && (p == wishPattern || !command.HasCommand(m[1])) {
+			u.wish = m[1]
+		}
+	}
+	u.called = strings.Contains(text, ",") || callPattern.MatchString(text)
+	u.polite = command.IsCourtesy(text) || pardonPattern.MatchString(text) || replyPattern.MatchString(text) ||
+		thanksPattern.MatchString(text)
+	if rest := strings.TrimLeft(text[len(greetingLead.FindString(text)):], " ,"); rest != text && len(strings.Fields(rest)) < 4 &&
+		!command.HasCommand(rest) && !strings.HasSuffix(rest, "?") {
+		u.polite = true // good morning, fair ladies
+	}
+	_, plain := command.ReadQuestion(text)
+	u.said = u.polite || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
+		command.AddressesYou(text) && !plain || command.IsRemark(text) || command.IsStatement(text) || asksMe.MatchString(text) && !plain ||
+		offersHelp.MatchString(text)
+	u.asks = requestPattern.MatchString(text) && strings.HasSuffix(text, "?") && !plain
+	return u, u.speaks || u.wish != "" || u.greets != "" || u.called || u.said || u.asks
+}
+
+// speechLead matches words that only go on with a talk.
+var speechLead = regexp.MustCompile(`(?i)^(?:(?:and|but|so|then|well|okay|now|oh|also|or)(?:,? then)?,? )+`)
+
+// callPattern matches words that somebody's name may stand in front of, without a comma.
+var callPattern = regexp.MustCompile(`(?i)^([\pL'’-]+(?: [\pL'’-]+){0,2}?) (?:who|what|why|where|when|how|which|are|is|do|does|did|have|has|can|` +
+	`could|will|would|may|you|your|i|i'm|please|thanks|thank|hello)\b`)
+
+// thanksPattern matches thanks with their reason.
+var thanksPattern = regexp.MustCompile(`(?i)^(?:many |my )?(?:thanks|thank you)\b`)
+
+// greetingLead matches a greeting or a farewell at the begin of words.
+var greetingLead = regexp.MustCompile(`(?i)^(?:good (?:morning|day|evening|night|afternoon)|hello|hi|hey|greetings|goodbye|good bye|bye|farewell|goodnight)\b`)
+
+// offersHelp matches offers and requests for leave to speak.
+var offersHelp = regexp.MustCompile(`(?i)^let me (?:help|assist|carry|take|hold) (?:you|him|her|them)\b|^(?:can|could|may|shall|might|should) (?:i|we) (?:perhaps |please )?(?:help|ask|join|tell|offer|pay|thank|show|assist|serve|` +
+	`bother|trouble|buy|kiss|hug|call) you\b`)
+
+// asksMe matches requests to do something for the player: teach me the song, lend us a penny.
+var asksMe = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?:teach|lend|sing|read|write|draw|pay|help|buy|` +
+	`explain|forgive|believe|trust|join|follow|kiss|marry|answer|guide|lead|call|let|play|tell|sell|bring|pour|serve|cook|make|show) (?:me|us)\b`)
+
+// speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
+// wish to have something of a seller, or a courtesy. ok is false if the grammar is to read the command.
+func (r sentenceReader) speechIntent(text string) (i command.Intent, ok bool, err error) {
+	u, ok := readUtterance(text)
+	if !ok || !r.stands {
 		return i, false, nil
 	}
-	people, err := r.listPeople()
+	if i, ok, err = r.hear(u); ok && err == nil {
+		i, err = r.acceptOffer(i)
+	}
+	return i, ok, err
+}
+
+// hear returns the act of an utterance. ok is false if the grammar is to read it.
+func (s *turn) hear(u utterance) (i command.Intent, ok bool, err error) {
+	people, err := s.listPeople()
 	if err != nil {
 		return i, false, err
 	}
-	if speaks {
-		if i, ok, err = r.readSpeech(speech, people); ok || err != nil {
+	if u.speaks {
+		if i, ok, err = s.readSpeech(u.speech, people); ok || err != nil {
 			return i, ok, err
 		}
 	}
-	if greets != "" {
-		if i, ok, err = r.readGreeting(greets, text[len(greets):], people); ok || err != nil {
+	if u.greets != "" && everyonePattern.MatchString(u.text[len(u.greets):]) {
+		return talkToAll(u.greets), true, nil
+	}
+	if u.polite && toAll.MatchString(u.text) {
+		return talkToAll(u.text), true, nil
+	}
+	if u.greets != "" {
+		who, left, named, err := s.cutPerson(u.text[len(u.greets):], people)
+		switch {
+		case err != nil:
+			return i, false, err
+		case named && left == "":
+			return talkTo(who, u.greets), true, nil
+		case named && len(left) > 1:
+			return talkTo(who, left), true, nil
+		}
+	}
+	if u.called {
+		if i, ok, err = s.readVocative(u.text, people); ok || err != nil {
 			return i, ok, err
 		}
 	}
-	if vocative {
-		if i, ok, err = r.readVocative(text, people); ok || err != nil {
+	if u.wish != "" {
+		if i, ok, err = s.readWish(u.wish, u.text); ok || err != nil {
 			return i, ok, err
 		}
 	}
-	if wish != nil {
-		if i, ok, err = r.readWish(wish[1], text); ok || err != nil {
-			return i, ok, err
+	if u.asks && !u.said {
+		if u.said, err = s.isTalking(); err != nil {
+			return i, false, err
 		}
 	}
-	if !whole && !toYou && !courteous && !remark {
+	if !u.said {
 		return i, false, nil
 	}
-	partner, met, err := r.findPartner()
-	if err != nil || !met && !toYou && !remark {
+	if who, said, ok, err := s.cutCalled(u.text, people); ok || err != nil {
+		return talkTo(who, said), ok, err
+	}
+	partner, met, err := s.findListener(u.text)
+	if err != nil {
 		return i, false, err
 	}
-	if i = talkTo(partner, command.Unquote(text)); !met {
-		i.DirectObject = ""
+	if !met {
+		return talkToAll(command.Unquote(u.text)), true, nil
 	}
-	return i, true, nil
+	if u.polite && len(people) > 0 {
+		if _, spoken, err := s.findPartner(); err != nil || !spoken {
+			return talkToAll(u.text), true, err
+		}
+	}
+	return talkTo(partner, command.Unquote(u.text)), true, nil
 }
 
-// readGreeting reads a greeting and the words behind it: all who are there, or somebody there, perhaps with a request.
-func (s *turn) readGreeting(greeting, rest string, people []world.Card) (i command.Intent, ok bool, err error) {
-	if everyonePattern.MatchString(rest) {
-		i = talkTo(world.Card{}, greeting)
-		i.DirectObject = ""
-		return i, true, nil
+// cutCalled splits words before an ending that names somebody here: thank you very much Jory.
+func (s *turn) cutCalled(text string, people []world.Card) (who world.Card, said string, ok bool, err error) {
+	bare := strings.TrimRight(text, " .!?")
+	words := strings.Fields(bare)
+	for n := min(3, len(words)-2); n > 0; n-- {
+		name := strings.Join(words[len(words)-n:], " ")
+		found, _ := matchNames(name, people, command.FitForms)
+		if before := strings.ToLower(words[len(words)-n-1]); len(found) == 1 && !slices.Contains(callDemands, before) {
+			return found[0], strings.Join(words[:len(words)-n], " ") + text[len(bare):], true, nil
+		}
 	}
-	who, left, named, err := s.cutPerson(rest, people)
-	switch {
-	case err != nil || !named:
-		return i, false, err
-	case left == "":
-		return talkTo(who, greeting), true, nil
-	case asksFor(left):
-		return talkTo(who, left), true, nil
+	return who, "", false, nil
+}
+
+// callDemands are words that a name behind them belongs to: I like Jory.
+var callDemands = append(strings.Fields("is are was were like likes love hate know see saw met meet trust think called named of about with to from for by at than "+
+	"and or not the a an help"), pronouns...)
+
+// isTalking reports whether the latest act of the player was a talk.
+func (s *turn) isTalking() (bool, error) {
+	acts, err := s.latestActs()
+	return len(acts) > 0 && acts[0].Verb == command.Talk && acts[0].Target != nil, err
+}
+
+// toAll matches courtesies to all who are there.
+var toAll = regexp.MustCompile(`(?i)\b(?:all|everyone|everybody|folks|friends|ladies|gentlemen|gents|people)[.! ]*(?:,|$)`)
+
+// talkToAll returns the act of saying words aloud.
+func talkToAll(said string) command.Intent {
+	i := talkTo(world.Card{}, said)
+	i.DirectObject = ""
+	return i
+}
+
+// findListener returns the person who takes up words that name nobody: the one here whose topics they are about, else
+// the partner of the player, else the one whose text they are about, else anybody who answers. Where only the text of
+// the place tells of people, they are meant.
+func (s *turn) findListener(said string) (t world.Card, ok bool, err error) {
+	people, err := s.listPeople()
+	if err != nil {
+		return t, false, err
 	}
-	return i, false, nil
+	people = slicesx.Filter(people, answers)
+	partner, met, err := s.findPartner()
+	if err != nil {
+		return t, false, err
+	}
+	if met = met && (len(people) == 0 || !partner.IsType("Creature")); !met {
+		partner = world.Card{}
+	}
+	_, knows := world.AnswerOf(partner, said, 0)
+	if met && (knows || !answers(partner)) {
+		return partner, true, nil
+	}
+	if i := slices.IndexFunc(people, func(p world.Card) bool { _, knows := world.AnswerOf(p, said, 0); return knows }); i >= 0 {
+		return people[i], true, nil
+	}
+	if met {
+		return partner, true, nil
+	}
+	if len(people) == 0 {
+		return s.findCrowd()
+	}
+	best := -1
+	for _, p := range people {
+		text, err := s.ReadText(s.ctx, p)
+		if err != nil {
+			return t, false, err
+		}
+		if _, hits := bestSentence([]string{text}, contentWords(said)); hits > best {
+			t, best = p, hits
+		}
+	}
+	return t, true, nil
+}
+
+// findCrowd returns people that only the text of the place tells of, as doing something: women walk.
+func (s *turn) findCrowd() (t world.Card, ok bool, err error) {
+	all, err := s.textsOfPlace()
+	for _, p := range all {
+		words := command.BareWords(p.text)
+		for i, w := range words[:max(0, len(words)-1)] {
+			if noun := command.HeadOf(w); noun != w && isAlive(noun) && meaning.IsMainly(noun, meaning.Noun, "person") &&
+				meaning.Lemma(words[i+1], meaning.Verb) == words[i+1] && !slices.Contains(auxiliaries, words[i+1]) {
+				s.label = s.label.Meet(p.label)
+				return world.Card{Name: "the " + w}, true, err
+			}
+		}
+	}
+	return t, false, err
+}
+
+// answers reports whether somebody answers words: the living who are no players and no animals.
+func answers(t world.Card) bool {
+	return world.IsAlive(t) && !world.IsDead(t) && !t.IsType(world.TypePlayer) && !t.IsType("Creature")
 }
 
 // talkTo returns the act of saying words to somebody.
@@ -142,10 +301,8 @@ func talkTo(who world.Card, said string) command.Intent {
 func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command.Intent, ok bool, err error) {
 	rest := speech.Rest
 	if all := everyonePattern.FindString(rest); all != "" && !speech.Said {
-		i = talkTo(world.Card{},
-			strings.TrimSpace(speech.Lead+" "+command.Unquote(strings.TrimPrefix(rest[len(all):], "that "))))
-		i.DirectObject = ""
-		return i, true, nil
+		said := strings.TrimSpace(speech.Lead + " " + command.Unquote(strings.TrimPrefix(rest[len(all):], "that ")))
+		return talkToAll(cmp.Or(said, "hello")), true, nil
 	}
 	if speech.Said {
 		return s.readSaying(rest, people)
@@ -203,9 +360,7 @@ func (s *turn) readSaying(rest string, people []world.Card) (i command.Intent, o
 		name := strings.TrimRight(rest[at+4:], " .!?")
 		said := command.Unquote(rest[:at])
 		if everyonePattern.FindString(name) != "" && len(strings.Fields(name)) < 4 {
-			i = talkTo(world.Card{}, said)
-			i.DirectObject = ""
-			return i, true, nil
+			return talkToAll(said), true, nil
 		}
 		if who, left, ok, err := s.cutPerson(name, people); ok && left == "" || err != nil {
 			return talkTo(who, said), ok, err
@@ -221,9 +376,7 @@ func (s *turn) readSaying(rest string, people []world.Card) (i command.Intent, o
 		"with"}, first) {
 		return i, false, nil
 	}
-	i = talkTo(world.Card{}, command.Unquote(rest))
-	i.DirectObject = ""
-	return i, true, nil
+	return talkToAll(command.Unquote(rest)), true, nil
 }
 
 // readVocative reads a question, a courtesy or a statement about oneself with the name of somebody here before the
@@ -239,50 +392,120 @@ func (s *turn) readVocative(text string, people []world.Card) (command.Intent, b
 			left = slices.Insert(left, at, " "+more) // I'll take it on, Wilkin. Out to the stone
 		}
 		said := strings.TrimSpace(strings.Join(left, ","))
-		if len(strings.Fields(name)) > 4 {
+		if len(strings.Fields(name)) > 5 {
 			continue
 		}
 		who, after, ok, err := s.cutPerson(name, people)
 		if err != nil {
 			return command.Intent{}, false, err
 		}
+		if !ok {
+			if who, ok, err = s.findByText(name, people); err != nil {
+				return command.Intent{}, false, err
+			}
+			after = ""
+		}
 		_, asks := command.ReadQuestion(said + "?")
-		if ok && after == "" && (marked || asks || courtesyPattern.MatchString(said) || command.AddressesYou(said) ||
-			statementPattern.MatchString(said) || world.IsPromise(said)) {
+		if ok && after == "" && (marked || asks || command.IsCourtesy(said) || command.AddressesYou(said) ||
+			command.IsStatement(said) || world.IsPromise(said) || command.IsRemark(said) || pardonPattern.MatchString(said) ||
+			greetingLead.MatchString(said) || thanksPattern.MatchString(said) || asksMe.MatchString(said) || wishPattern.MatchString(said) || pleasePattern.MatchString(said)) {
 			if marked && !strings.HasSuffix(said, "?") {
 				said += "?"
 			}
 			return talkTo(who, said), true, nil
 		}
 	}
+	if !strings.Contains(text, ",") {
+		if who, said, ok, err := s.cutPerson(text, people); err != nil || ok && said != "" {
+			return talkTo(who, said), ok, err
+		}
+	}
+	if m := callPattern.FindStringSubmatch(text); m != nil {
+		who, ok, err := s.findByText(m[1], people)
+		return talkTo(who, text[len(m[1]):]), ok, err
+	}
 	return command.Intent{}, false, nil
 }
 
-// readWish reads the wish to have a thing: a ware here is bought, and for anything else the partner is asked.
+// findByText returns somebody here whose name is misspelled, or that only a text of the place tells of: the man with the
+// turbot.
+func (s *turn) findByText(name string, people []world.Card) (t world.Card, ok bool, err error) {
+	if slips, _ := matchNames(name, people, command.FitSlip); len(slips) == 1 {
+		return slips[0], true, nil
+	}
+	if words := command.BareWords(name); len(words) == 0 || len(words) > 4 || !mayBePerson(command.HeadOf(name)) ||
+		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(openWords, w) || slices.Contains(auxiliaries, w) }) {
+		return t, false, nil
+	}
+	all, err := s.textsOfPlace()
+	if err != nil {
+		return t, false, err
+	}
+	for _, n := range command.Namings(name) {
+		if r := findMention(all, n.Name, command.SameWords); r.isMentioned() {
+			return world.Card{Name: n.Name}, !r.mention.Denied, nil
+		}
+	}
+	return t, false, nil
+}
+
+// readWish reads the wish to have a thing: a ware here is bought, and for anything else the one who serves it or the
+// partner is asked.
 func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err error) {
+	lower := strings.ToLower(text)
+	if strings.HasPrefix(strings.ToLower(thing), "to ") {
+		return i, false, nil // I want to go north
+	}
 	wares, err := s.listWares()
 	if err != nil {
 		return i, false, err
 	}
-	for _, w := range wares {
-		if rateFit(thing, w.Card) > command.FitNone {
-			return command.Intent{Verb: command.Buy, DirectObject: thing, Confidence: 1}, true, nil
+	buys := strings.HasPrefix(lower, "buy ") || strings.HasPrefix(lower, "purchase ")
+	counted, _, _ := strings.Cut(thing, " ")
+	_, name := command.SplitCount(thing)
+	for _, fits := range []func(string, world.Card) bool{
+		func(name string, ware world.Card) bool { return rateFit(name, ware) > command.FitNone }, fitsWare,
+	} {
+		i := slices.IndexFunc(wares, func(w market.Ware) bool { return fits(name, w.Card) })
+		if i < 0 {
+			continue
+		}
+		title := wares[i].Card.Title()
+		if name != thing {
+			title = counted + " " + title
+		}
+		return command.Intent{Verb: command.Buy, DirectObject: title, Confidence: 1},
+			!buys || rateFit(name, wares[i].Card) == command.FitNone, nil
+	}
+	served, err := s.findFare(thing)
+	if err != nil {
+		return i, false, err
+	}
+	if len(served) > 0 {
+		if keeper, ok, err := s.findKeeper(); ok || err != nil {
+			return talkTo(keeper, text), ok, err
 		}
 	}
-	if lower := strings.ToLower(text); strings.HasPrefix(strings.ToLower(thing), "to ") || strings.HasPrefix(lower,
-		"i want ") ||
-		strings.HasPrefix(lower, "i need ") {
-		return i, false, nil // I want to go north, I need rest
+	if buys || slices.ContainsFunc([]string{"i want ", "i need ", "i like ", "i love "},
+		func(lead string) bool { return strings.HasPrefix(lower, lead) }) {
+		return i, false, nil // I need rest
 	}
 	around, err := s.listLookTargets()
 	if err != nil || len(findMatches(thing, around)) > 0 {
 		return i, false, err
 	}
-	partner, met, err := s.findPartner()
+	partner, met, err := s.findListener(text)
 	if err != nil || !met {
 		return i, false, err
 	}
 	return talkTo(partner, text), true, nil
+}
+
+// fitsWare reports whether a name is that of a kind of food that a ware is: bread for a loaf.
+func fitsWare(name string, ware world.Card) bool {
+	kind, noun := command.HeadOf(name), command.HeadOf(ware.Title())
+	return isFare(kind) && len(strings.Fields(name)) < 3 && kind != "food" && kind != "drink" &&
+		meaning.IsA(noun, meaning.Noun, kind)
 }
 
 // isIndirect reports whether words are a question as a part of a sentence: about Rentday, who she works for.

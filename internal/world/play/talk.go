@@ -1,11 +1,14 @@
 package play
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -83,40 +86,134 @@ func (s *turn) answerTo(b bond, said string) (string, error) {
 		}
 		return ""
 	}
-	if line, ofWords := world.AnswerOf(b.other, said, 0); ofWords {
-		return sayAgain(line, heard), nil
-	}
 	if !b.other.IsType("Creature") {
-		if line, err := s.replyTo(b, said); err != nil || isFresh(line) {
-			return spokenBy(b.other, line), err
+		if line, err := s.answerClauses(b, said, heard); err != nil || line != "" {
+			return line, err
 		}
-		if line, err := s.answerFromView(b, said); err != nil || line != "" {
-			return sayAgain(spokenBy(b.other, line), heard), err
-		}
+	} else if line, ofWords := world.AnswerOf(b.other, said, 0); ofWords {
+		return sayAgain(line, heard), nil
 	}
 	var f struct {
 		world.Speaker
 		Minor bool `json:"minor"`
 	}
 	world.DecodeFields(b.other.Fields, &f)
-	if greeting := firstFresh(courtesies[len(courtesies)-1].lines); f.Minor && said == "" && greeting != "" {
-		return greeting, nil
-	}
-	if n := len(f.Says); n > 0 {
-		at := int(s.presence.Clock/world.Minute) % n
-		f.Says = append(slices.Clone(f.Says[at:]), f.Says[:at]...)
-	}
-	line := firstFresh(f.Says)
 	if b.other.IsType("Creature") {
-		return line, nil
+		return firstFresh(inTurn(f.Says, s.presence.Clock)), nil
 	}
-	if line == "" {
-		line = back
+	line := ""
+	switch {
+	case said != "":
+		line = spokenBy(b.other, s.heed(said))
+	case f.Minor:
+		line = cmp.Or(firstFresh(greetingLines), firstFresh(f.Says))
+	default:
+		line = firstFresh(inTurn(f.Says, s.presence.Clock))
 	}
+	line = cmp.Or(line, back)
 	if b.Met > 0 && s.presence.Clock-b.Last >= world.Hour {
 		line = strings.TrimSpace(firstFresh(greetings(b.Regard)) + " " + line)
 	}
 	return line, nil
+}
+
+// answerClauses answers the clauses of some words: a courtesy in kind, and the first question that somebody can answer.
+// "" is no answer.
+func (s *turn) answerClauses(b bond, said string, heard []string) (string, error) {
+	list := clausesOf(said)
+	if len(list) < 2 {
+		return s.answerClause(b, said, heard)
+	}
+	courtesy, main := "", ""
+	for _, clause := range list {
+		polite := command.IsCourtesy(clause) || greetingLead.MatchString(clause) || thanksPattern.MatchString(clause)
+		if polite && courtesy != "" || !polite && (main != "" && !s.unsure || !asksFor(clause)) {
+			continue
+		}
+		s.unsure = false
+		line, err := s.answerClause(b, clause, heard)
+		if err != nil {
+			return "", err
+		}
+		if polite {
+			courtesy = line
+		} else if main == "" || !s.unsure {
+			main = line
+		}
+	}
+	if courtesy == "" && main == "" {
+		return s.answerClause(b, said, heard)
+	}
+	return strings.TrimSpace(courtesy + " " + main), nil
+}
+
+// nextQuestion matches the beginning of a question behind other words.
+var nextQuestion = regexp.MustCompile(`(?i),? and ((?:what|how|why|where|when|who|is|are|can|could|may|do|does|did|will|would|since when)\b)`)
+
+// tagQuestion matches questions that only ask for assent.
+var tagQuestion = regexp.MustCompile(`(?i)^(?:is|isn't|are|aren't|do|don't|does|doesn't|has|hasn't|was|wasn't|did|didn't|won't|will) (?:it|he|she|they|you|there|that)(?: not| think)?\?*$|^(?:right|eh|no)\?$`)
+
+// clausesOf splits words at their commas and sentences. A question mark belongs to all clauses that may be questions.
+func clausesOf(said string) (list []string) {
+	for sentence := range meaning.Sentences(said) {
+		for clause := range strings.SplitSeq(nextQuestion.ReplaceAllString(sentence, ", $1"), ", ") {
+			clause = strings.TrimSpace(speechLead.ReplaceAllString(strings.TrimSpace(clause), ""))
+			if bare := strings.TrimRight(clause, ".!? "); bare == "" || bare == "please" || tagQuestion.MatchString(clause) {
+				continue
+			}
+			if first, _, _ := strings.Cut(strings.ToLower(clause), " "); strings.HasSuffix(sentence, "?") && !strings.HasSuffix(clause, "?") &&
+				(slices.Contains(auxiliaries, first) || slices.Contains(askWords, first)) {
+				clause += "?"
+			}
+			list = append(list, clause)
+		}
+	}
+	return list
+}
+
+// answerClause answers a question or a courtesy. "" is no answer.
+func (s *turn) answerClause(b bond, said string, heard []string) (string, error) {
+	isFresh := func(line string) bool {
+		return line != "" && !slices.ContainsFunc(heard, func(h string) bool { return strings.HasSuffix(h, line) })
+	}
+	asks := asksFor(said)
+	if line, ofWords := world.AnswerOf(b.other, said, 0); ofWords && (isFresh(line) || asks) {
+		return sayAgain(line, heard), nil
+	}
+	line, err := s.replyTo(b, said)
+	if line = spokenBy(b.other, line); err != nil || isFresh(line) {
+		return line, err
+	}
+	if line != "" {
+		return sayAgain(line, heard), nil
+	}
+	if !asks {
+		return "", nil
+	}
+	line, err = s.answerFromView(b, said)
+	return sayAgain(spokenBy(b.other, line), heard), err
+}
+
+// inTurn returns lines from the one whose turn it is at a time.
+func inTurn(lines []string, clock int64) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	at := int(clock/world.Minute) % len(lines)
+	return slices.Concat(lines[at:], lines[:at])
+}
+
+// heed returns the line with which somebody takes up words that ask nothing.
+func (s *turn) heed(said string) string {
+	switch bad, good := insults.MatchString(said), praise.MatchString(said); {
+	case world.IsPromise(said):
+		return trusting.tell(s.action.Line, "")
+	case bad:
+		return blamed.tell(s.action.Line, "")
+	case good:
+		return praised.tell(s.action.Line, "")
+	}
+	return heeded.tell(s.action.Line, "")
 }
 
 // sayAgain returns a line, or with other words before it if it was heard; "" if they all were.

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -35,7 +36,7 @@ func (r sentenceReader) tradeIntent(text string) (i command.Intent, ok bool, err
 	if q, asks := command.ReadQuestion(text); asks && i.DirectObject != "" && q.Kind != command.AskedCost {
 		return i, false, nil // what do they sell here
 	}
-	if !r.stands {
+	if !r.stands || len(strings.Fields(i.DirectObject)) > 6 {
 		return i, false, nil
 	}
 	wares, err := r.listWares()
@@ -57,7 +58,7 @@ func (s *turn) pickWare(wares []market.Ware, name, missing string) (w market.War
 	if len(wares) == 0 {
 		return w, cannot("no_trade", "Nobody here trades in anything.")
 	}
-	if len(s.intent.Targets) > 0 {
+	if len(s.intent.Targets) > 0 && !slices.Contains(stallWords, command.HeadOf(s.intent.Targets[0])) {
 		sellers := slicesx.Map(wares, func(w market.Ware) world.Card { return w.Seller })
 		seller, err := s.findOne(s.intent.Targets[0], sellers, "There is no %q here to trade with.")
 		if err != nil {
@@ -76,6 +77,9 @@ func (s *turn) pickWare(wares []market.Ware, name, missing string) (w market.War
 	}
 	return offers[0], nil
 }
+
+// stallWords are nouns for where goods are sold: all who sell at the place are meant.
+var stallWords = strings.Fields("stall shop market counter store booth")
 
 // planBuy buys units of a ware.
 func (s *turn) planBuy() error {
@@ -345,7 +349,8 @@ func (m narrator) tellPrices(ctx context.Context, d world.Action, place world.Ca
 		parts = append(parts, describeOffer(w, deal))
 	}
 	if len(parts) == 0 {
-		return "Nobody here has anything to sell.", nil
+		fare, err := (&answerer{turn: s, m: m}).tellFare("")
+		return cmp.Or(fare, "Nobody here has anything to sell."), err
 	}
 	return strings.Join(parts, "\n"), nil
 }

@@ -45,6 +45,7 @@ type turn struct {
 	placeTexts []passage
 	acts       []world.Action
 	tried      bool // a noun that the act needs was to become a card already
+	unsure     bool // the latest line of an answer is that its speaker does not know
 }
 
 // newTurn returns the turn of a player's act. w may be nil: then the clock is read from its events.

@@ -99,7 +99,7 @@ var (
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
 	lacking = phrasing{
-		[5]string{"I have no %s", "There is no %s to be had from me", "You will get no %s from me",
+		[5]string{"I have no %s", "You will find no %s with me", "You will get no %s from me",
 			"Look elsewhere for %s", "No %s here"},
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
@@ -108,16 +108,59 @@ var (
 			"I have asked myself why, too", "It has always been so, and I do not know why"},
 		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
-	unsold = phrasing{
-		[5]string{"%s there is, but none that I sell today", "%s we have, and none of it has a price today",
-			"There is %s here, but not to be bought today", "%s is not mine to sell by the piece",
-			"You see that there is %s, but I sell none today"},
-		[5]string{".", ", I am afraid.", ". Ask again another day.", ", and that is the truth.", ". I am sorry."},
+	ignorant = phrasing{
+		[5]string{"That I do not know", "I could not tell you", "I have no answer to that", "Nobody ever told me",
+			"There you ask more than I know"},
+		[5]string{".", ", I am afraid.", ". Ask somebody else.", ", and that is the truth.", ". I am sorry."},
 	}
-	ofOneself = phrasing{
-		[5]string{"Of that it is told here: ‘%s’", "Here it is told: ‘%s’", "What is told of that: ‘%s’",
-			"It is told so: ‘%s’", "As others tell it: ‘%s’"},
-		[5]string{"", " That is so.", " Well, why not.", " I do not deny it.", " There is no more to it."},
+	withholding = phrasing{
+		[5]string{"That I keep to myself", "Of that I say nothing", "That is for me to know", "I do not speak of it",
+			"I had rather not say"},
+		[5]string{".", ", if you do not mind.", ". Ask me something else.", ", for the present.", ". No offence."},
+	}
+	opining = phrasing{
+		[5]string{"Of %s I would rather not judge", "I have my own thoughts of %s, and keep them", "I say nothing against %s",
+			"About %s everybody must judge for himself", "I have nothing to say of %s"},
+		[5]string{".", ", if you do not mind.", ". And you?", ", and that is the truth.", ". Ask somebody else."},
+	}
+	refusing = phrasing{
+		[5]string{"No, that I cannot do", "I would rather not", "No, not today", "You must manage without me there",
+			"I have my own affairs to see to"},
+		[5]string{".", ", I am afraid.", ". Do not take it ill.", ", and that is the truth.", ". I am sorry."},
+	}
+	serving = phrasing{
+		[5]string{"here is your %s", "%s it is", "there you are: %s", "%s for you, then", "%s, as you wish"},
+		[5]string{". Nothing to pay.", ". I name no price for it today.", ". Much good may it do you; it costs you nothing.",
+			". Take it, and never mind the price.", ". There is no price on it today."},
+	}
+	unpriced = phrasing{
+		[5]string{"Nothing for %s", "There is no price on %s today", "I name no price for %s", "For %s I take no money",
+			"I have put no price on %s"},
+		[5]string{". Ask, and you shall have it.", ". Just ask for it.", ". Say the word.", ", and that is the truth.", ". Will you have it?"},
+	}
+	heeded = phrasing{
+		[5]string{"So you say", "Is that so", "I had not heard that", "You may be right", "That may well be"},
+		[5]string{".", ". I will think about it.", ". Well, well.", ", I suppose.", ". It takes all sorts."},
+	}
+	praised = phrasing{
+		[5]string{"You are kind to say so", "I am glad that you think so", "That is a kind word", "It does one good to hear that",
+			"You know how to please"},
+		[5]string{".", ". Thank you.", ". I will not argue.", ", stranger.", ". Few say so."},
+	}
+	blamed = phrasing{
+		[5]string{"I have heard worse", "You need not stay", "That is one way to see it", "Others like it", "I will try to bear it"},
+		[5]string{".", ", stranger.", ". And from better people.", ". Was there anything else?", ". Good day."},
+	}
+	trusting = phrasing{
+		[5]string{"I will hold you to that", "Good, I will wait for it", "A word is a word", "Then we understand each other",
+			"I shall remember that you said so"},
+		[5]string{".", ", stranger.", ". Do not be too long about it.", ", and gladly.", ". We shall see."},
+	}
+	unsold = phrasing{
+		[5]string{"%s, yes, but none that I sell today", "%s we have, and none of it has a price today",
+			"You see %s here, but not to be bought today", "I do not sell %s by the piece",
+			"You may look at %s, but I sell none today"},
+		[5]string{".", ", I am afraid.", ". Ask again another day.", ", and that is the truth.", ". I am sorry."},
 	}
 	gesturing = phrasing{
 		[5]string{

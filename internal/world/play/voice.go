@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -50,13 +49,19 @@ var subjectPronouns = map[string]map[string]string{
 
 // inFirstPerson returns a sentence about somebody as it tells it itself. ok is false if the sentence is not of a
 // simple form: its subject, at its begin, is the name or a pronoun.
-func inFirstPerson(sentence, title string) (turned string, ok bool) {
+func inFirstPerson(sentence, title string, own bool) (turned string, ok bool) {
 	words := strings.Fields(sentence)
 	if len(words) < 2 {
 		return "", false
 	}
 	pronoun, at := strings.ToLower(words[0]), 1
-	if subjectPronouns[pronoun] == nil {
+	switch {
+	case own && (pronoun == "his" || pronoun == "her") && isNounAhead(words[1]):
+		return turnRest(append([]string{"My"}, words[1:]...), map[string]string{"his": "he", "her": "she"}[pronoun])
+	case own && subjectPronouns[pronoun] == nil && strings.HasSuffix(pronoun, "s") && isThirdPerson(pronoun) && words[1] != "are":
+		words = append([]string{"", pronoun}, words[1:]...)
+		pronoun = ""
+	case subjectPronouns[pronoun] == nil:
 		pronoun = ""
 		name := strings.Fields(title)
 		switch {
@@ -111,6 +116,8 @@ func turnRest(words []string, pronoun string) (string, bool) {
 			words[i], subject = first+tail, first == "I"
 		}
 		switch previous := words[i-1]; {
+		case strings.HasSuffix(previous, ",") && isThirdPerson(lower) && i+1 < len(words) && !others && slices.Contains(determinersAndNumbers, words[i+1]):
+			words[i] = turnVerb(lower) + tail
 		case core != "" && core != lower && !strings.HasPrefix(core, "I"):
 			others = true
 		case subject && previous == "I", slices.Contains([]string{"and", "but", "or"}, previous) && isThirdPerson(lower),
@@ -125,8 +132,16 @@ func turnRest(words []string, pronoun string) (string, bool) {
 			subject = false
 		}
 	}
+	for _, w := range words {
+		if pronoun != "" && subjectPronouns[pronoun][strings.Trim(strings.ToLower(w), ".,;:!?")] != "" {
+			return "", false
+		}
+	}
 	return strings.Join(words, " "), true
 }
+
+// determinersAndNumbers are words that an object begins with.
+var determinersAndNumbers = append(strings.Fields("a an one two three half all some no nothing it them him her"), determiners...)
 
 // isThirdPerson reports whether a word may be a verb in the third person.
 func isThirdPerson(w string) bool {
@@ -143,15 +158,43 @@ func isNounAhead(w string) bool {
 // tellsOf reports whether a sentence has a pronoun for somebody.
 var tellsOf = regexp.MustCompile(`(?i)\b(?:he|she|him|his|her|hers|himself|herself)\b`)
 
-// sayOfOneself returns a sentence in which somebody answers, from its own text or from one that names it first.
-func (s *turn) sayOfOneself(who world.Card, sentence string, own bool) string {
-	if turned, ok := inFirstPerson(sentence, who.Title()); ok {
-		return turned
+// kept matches sentences that tell of somebody something that one does not tell of oneself.
+var kept = regexp.MustCompile(`(?i)\b(?:secret|hid(?:e|es|den)|conceal\w*|nobody knows|no one knows|never told|not yet told|has not told|` +
+	`not say|does not (?:admit|know)|pretend\w*|asham\w*|suspects?|forge\w*|in love|afraid|terrified|lie[sd]?|lying|steals?|stole|stolen|thief|` +
+	`taken the|to cry|inside (?:her|his)|really called|believes that|fool)\b`)
+
+// sayOfOneself returns a sentence as somebody says it who may be told of in it. own tells that the sentence is from its
+// own text. ok is false if the person does not say it.
+func sayOfOneself(who world.Card, sentence string, own bool) (line string, ok bool) {
+	if turned, ok := inFirstPerson(sentence, who.Title(), own); ok {
+		return turned, !kept.MatchString(sentence)
 	}
-	if own || tellsOf.MatchString(sentence) && command.Mentions(sentence, who.Title()) {
-		return ofOneself.tell(s.action.Line, sentence)
+	names := nameForms(who.Title())
+	at := slices.IndexFunc(names, func(n string) bool { return strings.Contains(sentence, n) })
+	if at < 0 {
+		return sentence, !own || !tellsOf.MatchString(sentence) && !kept.MatchString(sentence)
 	}
-	return sentence
+	before, after, _ := strings.Cut(sentence, names[at])
+	if last := strings.Fields(before); len(last) == 0 || !slices.Contains(meDemands, last[len(last)-1]) {
+		return "", false
+	}
+	after, _, _ = strings.Cut(after, ", who ")
+	line = before + "me" + strings.TrimRight(after, ".") + "."
+	return line, !tellsOf.MatchString(line) && !kept.MatchString(sentence)
+}
+
+// meDemands are prepositions that "me" stands behind.
+var meDemands = strings.Fields("by with to from for at of on behind before beside near than like")
+
+// nameForms returns a name, and its parts that somebody is called by, the longest first.
+func nameForms(title string) []string {
+	out := []string{title}
+	for _, w := range strings.Fields(title) {
+		if len(w) > 2 && w[:1] != strings.ToLower(w[:1]) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // firstPlurals are the words of several people for those of one.
@@ -204,19 +247,25 @@ func tellsWhy(sentence string) bool {
 	})
 }
 
-// goOn returns the sentence after another one in a text if that has the question word of the question: whose, why.
-func goOn(text, sentence, said string) string {
-	list := slices.Collect(meaning.Sentences(markup.OneLine(text)))
-	at := slices.Index(list, sentence)
-	if at < 0 || at+1 >= len(list) {
-		return sentence
-	}
+// goingOn are words that begin a sentence about the thing of the one before.
+var goingOn = strings.Fields("One It Its They Their This That These Those")
+
+// goOn returns the sentence at a place, or the one after it if that has the question word of the question: whose, why.
+// A sentence that goes on about the same thing, and has more of some stems, is added.
+func goOn(list []string, at int, said string, stems []string) string {
 	for _, w := range []string{"whose", "why"} {
-		if slices.Contains(command.BareWords(said), w) && slices.Contains(command.BareWords(list[at+1]), w) {
+		if at+1 < len(list) && slices.Contains(command.BareWords(said), w) && slices.Contains(command.BareWords(list[at+1]), w) {
 			return list[at+1]
 		}
 	}
-	return sentence
+	if at+1 < len(list) {
+		first, _, _ := strings.Cut(list[at+1], " ")
+		both := list[at] + " " + list[at+1]
+		if slices.Contains(goingOn, first) && countStems(both, stems) > countStems(list[at], stems) {
+			return both
+		}
+	}
+	return list[at]
 }
 
 // inSecondPerson returns a statement about the one who is told it as it is said to somebody: "he looks like a fool". ok

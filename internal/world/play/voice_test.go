@@ -1,6 +1,11 @@
 package play
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"loregate/internal/meaning"
+)
 
 func TestInFirstPerson(t *testing.T) {
 	for _, row := range [][3]string{ // the sentence, who says it, and how; "" is not at all
@@ -18,7 +23,7 @@ func TestInFirstPerson(t *testing.T) {
 		{"She told him to wait.", "Oda Tarn", ""}, {"Made the rubbing herself.", "Oda Tarn", ""},
 		{"Somebody has taken the iron.", "Oda Tarn", ""}, {"The well hums.", "Oda Tarn", ""},
 	} {
-		if got, ok := inFirstPerson(row[0], row[1]); ok != (row[2] != "") || got != row[2] {
+		if got, ok := inFirstPerson(row[0], row[1], true); ok != (row[2] != "") || got != row[2] {
 			t.Errorf("%q of %s is %q, want %q", row[0], row[1], got, row[2])
 		}
 	}
@@ -55,7 +60,7 @@ func TestGoOn(t *testing.T) {
 	const hair = "Cable is laid here: nine strands and one of hair."
 	for said, want := range map[string]string{"whose hair it is": "Nobody is asked whose.", "about the hair": hair,
 		"why the hair is there": hair} {
-		if got := goOn(text, hair, said); got != want {
+		if got := goOn(slices.Collect(meaning.Sentences(text)), 0, said, nil); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
