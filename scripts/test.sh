@@ -40,10 +40,10 @@ export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
 # The race detector has nothing to say of these: suites that drive the built program, its engines, its databases and its
 # pages from outside; proofs, judgements and stories, which are long and for one caller at a time; and packages that
 # start no goroutine, and whose tests share nothing between goroutines. Where their code runs at once with other code,
-# it is under the detector as part of internal/app, mcpd, httpd, gametest, scaletest, benchtest and world/play.
+# it is under the detector as part of internal/app, mcpd, httpd, gametest, scaletest and world/play.
 calm=(
 	cmd/loregate
-	internal/app/{archive,campaign,capacity,client,console,crash,dist,failover,front,judge,model,proposal,proof}test
+	internal/app/{archive,bench,campaign,capacity,client,console,crash,dist,failover,front,judge,model,proposal,proof}test
 	internal/app/{rolling,story,studio,upgrade,vault,world}test
 	internal/{archive,archtest,blob/s3,campaign,claim,disk,embed,fault,front,housekeeping,loadtest,markup,meaning}
 	internal/{member,prompt,proposal/kind,rules,safety,sample,slicesx,stem,surface,telemetry,witness}
@@ -72,7 +72,8 @@ longest_first() { # the packages that come first; the list is the input
 	xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
 # The race detector sees a part of these tests, or none. Without it they run whole.
 tests='Store StoreElsewhere HiddenLeavesNoTrace HostileQueries FrequentTermsMatchScan GramsMatchScan LongListsMatchScan
-ReadAndActAllocations RandomCommandsMoveNoOtherClock'
+ReadAndActAllocations RandomCommandsMoveNoOtherClock RandomCommandsKeepInvariants RewardsAreGivenOnce
+TradesKeepTheirSums MadeThingsAreLimited'
 "$go" test "${quick[@]}" -timeout 15m -run "^Test($(echo $tests | tr ' ' '|'))\$/^(interference|search|model)\$" \
 	./internal/store/{postgres,placed,sqlite,memory} ./internal/search ./internal/world/play
 "$go" list ./... | grep -E "$calm" | longest_first "$calm_first" | xargs "$go" test "${quick[@]}" -timeout 15m

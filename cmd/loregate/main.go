@@ -113,8 +113,8 @@ func (c common) loadConfig(defaults ...app.Default) (app.Config, error) {
 }
 
 // open opens the data folder for a command.
-func (c common) open(ctx context.Context) (*app.App, error) {
-	cfg, err := c.loadConfig()
+func (c common) open(ctx context.Context, defaults ...app.Default) (*app.App, error) {
+	cfg, err := c.loadConfig(defaults...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +122,8 @@ func (c common) open(ctx context.Context) (*app.App, error) {
 }
 
 // withApp opens the data folder, runs f, and closes it.
-func (c common) withApp(ctx context.Context, f func(*app.App) error) error {
-	a, err := c.open(ctx)
+func (c common) withApp(ctx context.Context, f func(*app.App) error, defaults ...app.Default) error {
+	a, err := c.open(ctx, defaults...)
 	if err != nil {
 		return err
 	}

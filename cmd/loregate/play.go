@@ -55,9 +55,21 @@ func (p playCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		err := g.playLines(ctx, os.Stdin)
-		fmt.Fprintf(os.Stderr, "\nContinue with: loregate play --player %s\n", g.player)
+		fmt.Fprintf(os.Stderr, "\nContinue with: loregate play %s--player %s\n", p.chosen(), g.player)
 		return err
-	})
+	}, app.Default{Path: "log.level", Value: "warn"}) // a game prints no log between its answers
+}
+
+// chosen returns the flags that name the store and the world as they were given, to repeat them.
+func (p playCmd) chosen() string {
+	flags := ""
+	for _, f := range []struct{ name, value string }{{"config", p.Config}, {"data", p.Data}, {"database", p.Database},
+		{"world", p.World}} {
+		if f.value != "" {
+			flags += "--" + f.name + " " + f.value + " "
+		}
+	}
+	return flags
 }
 
 // playSession is one person at a terminal.

@@ -100,7 +100,10 @@ func eachDatabase(s store, f func(*postgres.Store)) {
 	case shared:
 		f(s.Store)
 	case placedStore:
-		_, _ = s.each(context.Background(), func(s *postgres.Store) ([]string, error) { f(s); return nil, nil }) // never fails
+		_, _ = s.each(context.Background(), func(s *postgres.Store) ([]string, error) { // never fails
+			f(s)
+			return nil, nil
+		})
 	}
 }
 
@@ -169,7 +172,8 @@ func (p placedStore) Changed() <-chan struct{} { return p.worlds.Changed() }
 func (p placedStore) Close() error { return errors.Join(p.worlds.Close(), p.store.Close()) }
 
 // each calls f with every open database as a store, and adds its name to faults and errors.
-func (p placedStore) each(ctx context.Context, f func(s *postgres.Store) ([]string, error)) (faults []string, err error) {
+func (p placedStore) each(ctx context.Context,
+	f func(s *postgres.Store) ([]string, error)) (faults []string, err error) {
 	err = p.worlds.Each(ctx, func(name string, db placed.Database) error {
 		found, err := f(db.(*postgres.Store)) // openPlaced opened all
 		for _, text := range found {

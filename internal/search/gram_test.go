@@ -56,7 +56,7 @@ func TestGramsMatchScan(t *testing.T) {
 func TestLongListsMatchScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	x, living := New(), map[ID]Doc{}
-	for round := range raceenabled.Share(12, 3) {
+	for round := range raceenabled.Share(12, 6) {
 		var docs []Doc
 		for range 400 {
 			d := randomDoc(r, r.Uint64N(1500))

@@ -124,9 +124,8 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	}
 	joined := q.Does("look")
 	joined.Is("events.0.payload.policy", "wait", "clock", int(s.Tick("Square")+5000))
-	if text := joined.At("results.0.text").(string); !strings.HasPrefix(text,
-		"You wait 6 minutes; it is night now. Square.") {
-		t.Errorf("%s", text)
+	if text := joined.At("results.0.text").(string); !strings.HasPrefix(text, "Square.") {
+		t.Errorf("%s", text) // it is night before and after the wait
 	}
 	first := r.Does("north", worldtest.Keyed("k"))
 	first.Is("events.#", 2, "events.1.payload.policy", "wait", "clock", int(s.Tick("Square")))
@@ -148,7 +147,7 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	far := p.Does("in")
 	far.Is("events.1.payload.policy", "compress", "clock", int(limit))
 	if n := far.At("narration").(string); !strings.Contains(n, "sooner than you had thought") ||
-		!strings.Contains(n, "It is earlier than you thought: it is still night here.") {
+		strings.Contains(n, "earlier than you thought") {
 		t.Errorf("%s", n)
 	}
 	if s.Tick("Quay") != quay {

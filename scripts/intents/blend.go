@@ -51,7 +51,7 @@ func only(list []scored, author string) []scored {
 	return slices.DeleteFunc(slices.Clone(list), func(s scored) bool { return s.author != author })
 }
 
-func without(list []scored, author string) []scored {
+func leaveOut(list []scored, author string) []scored {
 	return slices.DeleteFunc(slices.Clone(list), func(s scored) bool { return s.author == author })
 }
 

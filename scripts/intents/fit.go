@@ -7,8 +7,8 @@ import (
 	"loregate/internal/world/intent"
 )
 
-// Constants of the fit, chosen by the readings of authors who were left out. Half and twice as much give the same
-// result within a point.
+// Constants of the fit, chosen by the readings of authors who were left out: other lengths from 2 to 4, decays from
+// 0.0001 to 0.002 and 25 rounds give the same result within about a point.
 const (
 	length    = 3.0    // of all traits of an example together
 	rate      = 0.15   // of learning

@@ -2,7 +2,12 @@
 // lines written for this purpose and from the development cases of intents and commands in a folder. READINGS has what
 // the rules read in the cases of an author before they had seen any of them: the two readings are blended as they are
 // right for an unknown author. It prints how often each is right for an author who was left out, and how often another
-// reader would be asked, before it writes the model that knows all authors.
+// reader would be asked, before it writes the model that knows all authors. To make it again:
+//
+//	cd scripts/intents; go run . lines.txt readings.txt ../../internal/app/judgetest/cases/development \
+//		../../internal/world/intent/weights.bin
+//
+// A new author's cases are first read by the present rules, for READINGS, and then added to CASES.
 package main
 
 import (
@@ -53,7 +58,7 @@ func main() {
 	t.prepare(list)
 	scored := crossValidate(&t, list, readReadings(os.Args[2]))
 	for _, author := range authorsOf(scored) {
-		report(author, fitFactors(without(scored, author)), only(scored, author))
+		report(author, fitFactors(leaveOut(scored, author)), only(scored, author))
 	}
 	all := fitFactors(scored)
 	report("all, fitted on them", all, scored)

@@ -55,7 +55,8 @@ func (s *service) wantRestored(address string, cards int) {
 	}
 	defer db.Close(s.t.Context())
 	found := 0
-	if err := db.QueryRow(s.t.Context(), "SELECT count(*) FROM cards WHERE name LIKE 'Entry %'").Scan(&found); err != nil {
+	row := db.QueryRow(s.t.Context(), "SELECT count(*) FROM cards WHERE name LIKE 'Entry %'")
+	if err := row.Scan(&found); err != nil {
 		s.t.Fatal(err)
 	}
 	if found != cards {

@@ -121,7 +121,8 @@ func (s *service) runEvents(c *patronitest.Cluster) (pauses map[string][]time.Du
 		lasts, end := e.do(c, r)
 		<-time.After(lasts)
 		end()
-		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patronitest.Patience, func() bool { return s.ackedCount() > before+10 })
+		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patronitest.Patience,
+			func() bool { return s.ackedCount() > before+10 })
 		c.AwaitReplication()
 		pause := s.pauseAfter(began, time.Now())
 		if pause > maxRefusal && (os.Getenv("FAILOVER_KILLS") != "" || pause > patronitest.Patience) {

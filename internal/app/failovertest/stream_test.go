@@ -133,7 +133,8 @@ func (l *listener) told(texts []string) map[string]int {
 // wantOnce waits until each text was told, and reports those that were told more than once.
 func (l *listener) wantOnce(texts []string) {
 	l.t.Helper()
-	apptest.Eventually(l.t, "all acts are told", patronitest.Patience, func() bool { return len(l.told(texts)) == len(texts) })
+	apptest.Eventually(l.t, "all acts are told", patronitest.Patience,
+		func() bool { return len(l.told(texts)) == len(texts) })
 	for text, times := range l.told(texts) {
 		if times != 1 {
 			l.t.Errorf("%q is told %d times", text, times)

@@ -38,8 +38,8 @@ spool-path=%[2]s/pgbackrest`, repository, n.dir), "pg1-path=/var/lib/postgresql/
 	}
 	p := c.Primary()
 	ctl := []string{"-c", filepath.Join(p.dir, "patroni.yml")}
-	p.Run("patronictl", append(ctl, "edit-config", "loregate", "--force", "--pg", "archive_mode=on", "--pg", "archive_timeout=60",
-		"--pg", `archive_command=pgbackrest --stanza=loregate archive-push "%p"`)...)
+	p.Run("patronictl", append(ctl, "edit-config", "loregate", "--force", "--pg", "archive_mode=on",
+		"--pg", "archive_timeout=60", "--pg", `archive_command=pgbackrest --stanza=loregate archive-push "%p"`)...)
 	p.Run("patronictl", append(ctl, "restart", "loregate", "--force")...)
 	c.AwaitReplication()
 	p = c.Primary()
@@ -58,8 +58,8 @@ func (c *Cluster) Restore(asOf time.Time) string {
 	p.Run("pgbackrest", "--stanza=loregate", "--pg1-path="+data, "--archive-mode=off", "--type=time",
 		"--target="+asOf.UTC().Format(time.DateTime)+"+00", "--target-action=promote", "restore")
 	server := c.run(dir, p.env, filepath.Join(c.bin, "postgres"), "-D", data, "-p", port, "-k", dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "synchronous_standby_names=", "-c", "hba_file="+filepath.Join(data, "pg_hba.conf"),
-		"-c", "ident_file="+filepath.Join(data, "pg_ident.conf"))
+		"-c", "listen_addresses=127.0.0.1", "-c", "synchronous_standby_names=",
+		"-c", "hba_file="+filepath.Join(data, "pg_hba.conf"), "-c", "ident_file="+filepath.Join(data, "pg_ident.conf"))
 	c.t.Cleanup(server.Kill)
 	address := "postgres://loregate:" + password + "@" + at + "/loregate?sslmode=disable"
 	apptest.Eventually(c.t, "the log was read up to the time", Patience, func() bool {

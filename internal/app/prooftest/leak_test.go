@@ -205,8 +205,8 @@ func (o *oracle) tryRandom(who string, n int) {
 	c := newInputGen(uint64(len(who)), o.known)
 	for i := range n {
 		of := pick(c, o.app.Ops.All())
-		if c.known = o.known; of.Writes() {
-			c.known = o.decoys
+		if c.known = o.known; of.Effect != access.Read {
+			c.known = o.decoys // a proposal quotes its author's words in lists, too
 		}
 		o.invoke(who, of, c.randomInput(of), i%2 == 0)
 	}

@@ -180,13 +180,15 @@ func TestCopyOfPlacedWorlds(t *testing.T) {
 		t.Fatal(err, out.String())
 	}
 	plain.Database = again.Database
-	if err := app.Copy(t.Context(), plain, plain.Database, t.TempDir(), &out); err == nil || !strings.Contains(err.Error(), "set databases") {
+	err := app.Copy(t.Context(), plain, plain.Database, t.TempDir(), &out)
+	if err == nil || !strings.Contains(err.Error(), "set databases") {
 		t.Errorf("all worlds were copied into the home database: %v", err)
 	}
 	for _, c := range []app.Config{apptest.Config(t, to), again} {
 		copied := openPlaced(t, c)
 		for _, world := range []string{"west", "eastmarch"} {
-			if got := copied.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn?world="+world, nil); !strings.Contains(got, "of "+world) {
+			got := copied.want(http.StatusOK, key, "GET", "/api/mcp/cards/Inn?world="+world, nil)
+			if !strings.Contains(got, "of "+world) {
 				t.Errorf("the copy of %s has %s", world, got)
 			}
 		}

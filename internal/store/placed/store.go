@@ -301,8 +301,8 @@ func (m *member) explain() error {
 	if m.problem == nil {
 		return nil
 	}
-	return fmt.Errorf("the database %s does not answer (%w); see that its server runs and that the setting databases has "+
-		"its address; loregate doctor checks all databases", m.name, m.problem)
+	return fmt.Errorf("the database %s does not answer (%w); see that its server runs and that the setting "+
+		"databases has its address; loregate doctor checks all databases", m.name, m.problem)
 }
 
 // shunned reports whether lists leave the database out without a try.

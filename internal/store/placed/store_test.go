@@ -106,7 +106,8 @@ func TestNoOtherDatabase(t *testing.T) {
 	}
 }
 
-// TestDryRunReservesNothing tests that a dry run of an import leaves its slug free, and that the import places its world.
+// TestDryRunReservesNothing tests that a dry run of an import leaves its slug free, and that the import places its
+// world.
 func TestDryRunReservesNothing(t *testing.T) {
 	from, to := newFiles(t).open(t), newFiles(t).open(t)
 	w := newWorld(t, from, "east-1")
@@ -115,7 +116,8 @@ func TestDryRunReservesNothing(t *testing.T) {
 		g      access.Grant
 		placed int
 	}{{g.DryRun(), 0}, {g, 1}} {
-		if err := canon.New(canon.Config{Store: from}).ExportStream(t.Context(), g, w.ID, func(d canon.WorldStreamData) error {
+		source := canon.New(canon.Config{Store: from})
+		if err := source.ExportStream(t.Context(), g, w.ID, func(d canon.WorldStreamData) error {
 			_, err := canon.New(canon.Config{Store: to}).ImportStream(t.Context(), step.g, d, nil)
 			return err
 		}); err != nil {
@@ -215,7 +217,8 @@ func TestWaitForDatabase(t *testing.T) {
 		t.Error(err)
 	}
 	err = s.Place(t.Context(), access.WorldID{3}, "west-1")
-	if !errors.Is(err, fault.Unavailable) || !errors.Is(err, refusal) || !strings.Contains(err.Error(), "database west") {
+	if !errors.Is(err, fault.Unavailable) || !errors.Is(err, refusal) ||
+		!strings.Contains(err.Error(), "database west") {
 		t.Errorf("a world in a database that cannot be opened: %v", err)
 	}
 	close(answers)

@@ -58,7 +58,8 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 		if unclear == "verb" {
 			options = verbNames
 		}
-		out.Ambiguities = append(out.Ambiguities, Ambiguity{unclear, Span{0, utf8.RuneCountInString(text)}, options, true})
+		out.Ambiguities = append(out.Ambiguities, Ambiguity{Kind: unclear,
+			Span: Span{0, utf8.RuneCountInString(text)}, Options: options, Critical: true})
 	}
 	return out, nil
 }
@@ -69,10 +70,10 @@ const (
 	mendedConfidence = 0.75 // a misspelt word
 	answerConfidence = 0.84 // the answer to a question
 	tableConfidence  = 0.85 // a verb of the table
+	freeConfidence   = 0.5  // a clause whose verb the grammar does not know
 	idiomConfidence  = 0.9  // and that of listed verbs that are rarer
 	listedConfidence = 0.95 // a verb of an act's list
 
-	fragmentConfidence = 0.5 // nouns and prepositions without a verb
 )
 
 // isDeed reports whether a noun is an act, an event or a state and no object.

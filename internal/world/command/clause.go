@@ -60,6 +60,9 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		if u, n, ok := p.mendVerb(words, &h, j); ok {
 			h.usage, h.end = u, h.at+n
 			rest = words[h.end:]
+			if u.typo != "" {
+				p.manner.Verb = u.typo
+			}
 		} else {
 			return
 		}
@@ -129,6 +132,7 @@ func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok b
 			options = verbNames
 		}
 		p.addAmbiguity("verb", Span{w.start, w.end}, options, true)
+		p.out.Ambiguities[len(p.out.Ambiguities)-1].clause = Span{words[0].start, words[len(words)-1].end}
 		p.rememberName(rest)
 		return nil, 0, false
 	}
@@ -193,15 +197,16 @@ func pickManner(words []word) (rest []word, mods []string) {
 		mods, words = append(mods, words[n-1].fold), words[:n-1]
 	}
 	isTaken := func(w word) bool {
-		return w.is(mannerClass|courtesyClass) || w.oneOf("first", "only", "together", "last")
+		return w.is(mannerClass|courtesyClass) || w.oneOf("first", "only", "together", "last", "hard", "fast", "loud")
 	}
 	if !slices.ContainsFunc(words, isTaken) {
 		return words, mods
 	}
 	for i, w := range words {
 		switch {
-		case w.is(courtesyClass), w.oneOf("first", "only", "together", "last") && isTail(words, i),
-			i+1 < len(words) && words[i+1].is(mannerClass) && w.oneOf("very", "quite", "as", "so", "really"):
+		case w.is(courtesyClass), w.oneOf("first", "only", "together", "last", "hard", "fast", "loud") && isTail(words, i),
+			i+1 < len(words) && w.oneOf("very", "quite", "as", "so", "really") &&
+				(words[i+1].is(mannerClass) || words[i+1].oneOf("hard", "fast", "loud") && isTail(words, i+1)):
 		case w.is(mannerClass):
 			mods = append(mods, w.fold)
 		default:
@@ -213,7 +218,7 @@ func pickManner(words []word) (rest []word, mods []string) {
 
 // isTail reports whether a word ends the object of a clause, and is no part of a name: the first one.
 func isTail(words []word, i int) bool {
-	return (i == 0 || !words[i-1].is(articleClass)) && (i+1 == len(words) || words[i+1].is(prepositionClass))
+	return (i == 0 || !words[i-1].is(articleClass) || words[i-1].oneOf("very", "so")) && (i+1 == len(words) || words[i+1].is(prepositionClass))
 }
 
 // withParticle returns the usage of a verb with a particle after its object: "put it down".
@@ -309,7 +314,11 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 	}
 	u = sensedUsage(u, said, rest)
 	verb := verbOf(u, rest)
-	if purpose := purposeOf(verb, rest); purpose > 0 {
+	purpose := purposeOf(verb, rest)
+	if purpose > 0 && isWay(said, rest[:purpose]) {
+		rest, purpose = rest[:purpose], 0 // take the western way to see the market
+	}
+	if purpose > 0 {
 		i.Verb = verb
 		p.parsePurpose(rest, purpose, i, at)
 		return

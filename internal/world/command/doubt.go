@@ -76,17 +76,7 @@ func (p Parsed) IsUnsure() bool {
 // First returns the verb of the first act, and the confidence in it. The verb is "" if nothing is to be done.
 func (p Parsed) First() (verb Verb, confidence float64) {
 	if len(p.Intents) == 0 {
-		if p.told {
-			return "", 0
-		}
-		if verb = verbOfFragment(p.RawText); verb != "" {
-			confidence = fragmentConfidence
-		}
-		return verb, confidence
+		return "", 0
 	}
-	i := p.Intents[0]
-	if i.Confidence == goalConfidence && verbOfFragment(p.RawText) == Throw {
-		i.Verb = Throw // over the side with the barrels
-	}
-	return i.Verb, i.Confidence
+	return p.Intents[0].Verb, p.Intents[0].Confidence
 }

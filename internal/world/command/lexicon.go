@@ -81,14 +81,15 @@ func (e *entry) isGrammar() bool { return e.class&grammarClasses&^numberClass !=
 type usage struct {
 	acts    [5]Verb // by the ways to use a verb
 	sure    float64
-	core    bool // of an act's list, not of the table
-	listed  bool // of another list of wordList
-	noun    bool // more often a noun than a verb
-	name    bool // hardly ever a verb
-	control bool // takes another verb: try to, start going
-	with    bool // makes sense with a preposition and no object: fight with
-	aside   bool // the rest of the clause asks for nothing either
-	lead    bool // no act, but words before one: "be so kind as to"
+	core    bool   // of an act's list, not of the table
+	listed  bool   // of another list of wordList
+	noun    bool   // more often a noun than a verb
+	name    bool   // hardly ever a verb
+	control bool   // takes another verb: try to, start going
+	with    bool   // makes sense with a preposition and no object: fight with
+	aside   bool   // the rest of the clause asks for nothing either
+	lead    bool   // no act, but words before one: "be so kind as to"
+	typo    string // the verb that a misspelt word was mended to
 }
 
 // The ways to use a verb.

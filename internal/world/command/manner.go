@@ -23,6 +23,9 @@ const maxParts = 8
 // Manner returns the clause that the act was read from. It is zero if the act does not come from Parse.
 func (i Intent) Manner() Manner { return i.manner }
 
+// Clause returns the text of the clause that the act was read from. It is "" if the act does not come from Parse.
+func (i Intent) Clause() string { return i.clause }
+
 // WithNames returns an act on other things: object in place of its direct object, and targets[n] in place of its nth
 // target, which is left out if that is "".
 func (i Intent) WithNames(object string, targets []string) Intent {

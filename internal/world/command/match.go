@@ -84,10 +84,40 @@ func isPluralOf(many, one string) bool {
 }
 
 // isSimilar reports whether a typed word and another one are equal, one is the plural of the other, or, for words of
-// four letters or more, the typed one is no English word and has one typo.
+// four letters or more, the typed one is no English word and has one typo. It may be in the singular or drawn out:
+// barell for barrels, craaab.
 func isSimilar(typed, b string) bool {
-	return isSameOrPlural(typed, b) || utf8.RuneCountInString(typed) >= 4 && utf8.RuneCountInString(b) >= 4 &&
-		oneSlip(typed, b) && !isEnglish(typed)
+	if isSameOrPlural(typed, b) {
+		return true
+	}
+	if utf8.RuneCountInString(typed) < 3 || utf8.RuneCountInString(b) < 4 || isEnglish(typed) {
+		return false
+	}
+	if short := shorten(typed); short != typed && isSameOrPlural(short, b) {
+		return true
+	}
+	if single(typed) == single(b) || single(typed) == single(nounOf(b)) {
+		return true
+	}
+	return oneSlip(typed, b) || oneSlip(typed, nounOf(b))
+}
+
+// single returns a word with each doubled letter once: barell and barrel are one.
+func single(word string) string {
+	return string(slices.Compact([]rune(word)))
+}
+
+// shorten returns a word without letters that stand three times or more in a row: craaab, pleeease.
+func shorten(word string) string {
+	runes := []rune(word)
+	out := make([]rune, 0, len(runes))
+	for i, r := range runes {
+		isLong := i > 0 && runes[i-1] == r && (i > 1 && runes[i-2] == r || i+1 < len(runes) && runes[i+1] == r)
+		if !isLong {
+			out = append(out, r)
+		}
+	}
+	return string(out)
 }
 
 // isEnglish reports whether a word is one of English or its grammar.

@@ -137,6 +137,8 @@ func readRoute(words []word) route {
 			w.known = unknown // the outside castle
 			kept = append(kept, w, rest[0])
 			i++
+		case w.fold == "in" && isWet(rest):
+			kept = append(kept, w) // splash in the water
 		case w.toward() != "":
 			if w.fold == "up" && len(rest) > 0 && rest[0].oneOf("to", "towards") &&
 				!(len(rest) > 1 && rest[1].known.toward != "") {
@@ -170,7 +172,7 @@ func isWet(words []word) bool {
 	for n < len(words) && words[n].kind == plainWord && !words[n].is(prepositionClass|jointClass) {
 		n++
 	}
-	return n > 0 && isKind(words[n-1].fold, "liquid", "body of water", "combustion") && !isKind(words[n-1].fold, "structure")
+	return n > 0 && !words[n-1].is(wayClass) && isKind(words[n-1].fold, "liquid", "body of water", "combustion") && !isKind(words[n-1].fold, "structure")
 }
 
 // readNames reads the names among the words that are no directions.

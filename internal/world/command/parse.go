@@ -69,6 +69,8 @@ type Intent struct {
 
 	trade  Verb   // Buy or Sell if the words ask for a trade; see AsTrade
 	manner Manner // the clause that it was read from
+	at     Span   // of the clause
+	clause string // its text
 }
 
 // Span is a part of a text, in characters.
@@ -94,6 +96,8 @@ type Ambiguity struct {
 	Span     Span     `json:"span"`
 	Options  []string `json:"options" jsonschema:"Possible meanings."`
 	Critical bool     `json:"critical" jsonschema:"Resolve this before you carry out the command."`
+
+	clause Span // whose verb is unclear
 }
 
 // Parsed is the result of parsing a command.
@@ -134,6 +138,10 @@ func parse(text string, words []word, keepPronouns bool) Parsed {
 	}
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
 		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
+	}
+	runes := []rune(text)
+	for n, i := range p.out.Intents {
+		p.out.Intents[n].clause = string(runes[min(i.at.Start, len(runes)):min(i.at.End, len(runes))])
 	}
 	p.out.NeedsClarification = len(p.out.Intents) == 0
 	for _, a := range p.out.Ambiguities {
@@ -221,7 +229,7 @@ func (p *parser) add(i Intent, at Span) {
 	if p.trade == Buy && i.Verb == Take || p.trade == Sell && i.Verb == Give {
 		i.trade = p.trade
 	}
-	i.manner = p.manner
+	i.manner, i.at = p.manner, at
 	if p.at < 0 {
 		p.out.Intents = append(p.out.Intents, i)
 	} else {
@@ -245,7 +253,45 @@ func (p *parser) addAmbiguity(kind string, at Span, options []string, critical b
 	if options == nil {
 		options = []string{}
 	}
-	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{kind, at, options, critical})
+	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{Kind: kind, Span: at, Options: options, Critical: critical})
+}
+
+// WithAttempts returns a command of several clauses with the clauses that are unclear as acts that the grammar does not
+// know. It returns false if the command is clear, if no clause is, or if an unclear one is no act.
+func (p Parsed) WithAttempts(isAct func(clause string) bool) (Parsed, bool) {
+	runes, clear, unclear := []rune(p.RawText), []Intent{}, []Span{}
+	for _, i := range p.Intents {
+		if i.Confidence < minConfidence {
+			unclear = append(unclear, i.at)
+		} else {
+			clear = append(clear, i)
+		}
+	}
+	for _, a := range p.Ambiguities {
+		switch {
+		case !a.Critical:
+		case a.clause != Span{}:
+			unclear = append(unclear, a.clause)
+		case !slices.ContainsFunc(unclear, func(s Span) bool { return s.Start <= a.Span.Start && a.Span.End <= s.End }):
+			return p, false
+		}
+	}
+	if len(clear) == 0 || len(unclear) == 0 {
+		return p, false
+	}
+	for _, s := range unclear {
+		clause := string(runes[s.Start:s.End])
+		if !isAct(clause) {
+			return p, false
+		}
+		clear = append(clear, Intent{Verb: Attempt, DirectObject: clause, Confidence: freeConfidence, at: s, clause: clause})
+	}
+	slices.SortStableFunc(clear, func(a, b Intent) int { return a.at.Start - b.at.Start })
+	for n := range clear {
+		clear[n].Order = n
+	}
+	p.Intents, p.Ambiguities, p.NeedsClarification = clear, []Ambiguity{}, false
+	return p, true
 }
 
 // Question returns the question to the player about the first critical ambiguity of a

@@ -120,8 +120,9 @@ func indexOf(words, among []string) int {
 }
 
 var (
-	partWords  = strings.Fields("one some any each few couple piece bit part rest both all most many first second third")
-	endWords   = strings.Fields("please back here there too again now yet still over")
+	partWords = strings.Fields("one some any each few couple piece bit part rest both all most many first second third")
+	endWords  = strings.Fields("please pls plz back here there too again now yet still over away off together really hard very " +
+		"instead either also first lol haha ha")
 	allWords   = strings.Fields("all both every several many")
 	otherWords = strings.Fields("other another next nearest same one single")
 	ordinals   = strings.Fields("first 1st second 2nd third 3rd fourth 4th fifth 5th sixth 6th seventh 7th eighth 8th ninth 9th " +
@@ -131,7 +132,8 @@ var (
 	addressWords = strings.Fields("mr mrs miss ms mister missus mistress dr doctor sir madam madame lord lady dame master " +
 		"captain sergeant professor sister brother father mother aunt uncle granny old young good dear poor")
 	behindWords = strings.Fields("who that which whose with without in on at by from of behind under near beside before " +
-		"over above below through across around beneath next")
+		"over above below through across around beneath next like together as so because while when until till down up " +
+		"into onto toward towards along against than")
 )
 
 // HeadOf returns the base form of the noun of a name: "boy" of "the ferryman's boy", "writer" of "letter-writer",
@@ -166,6 +168,17 @@ func nounOf(word string) string {
 func IsQuality(word string) bool {
 	return meaning.Lemma(word, meaning.Adjective) != "" ||
 		(strings.HasSuffix(word, "ing") || strings.HasSuffix(word, "ed")) && meaning.Lemma(word, meaning.Verb) != ""
+}
+
+// stuffs are the kinds of the materials that things are made of.
+var stuffs = []string{"material", "substance", "metal", "precious metal", "rock"}
+
+// IsLooseQuality reports whether a word tells a quality that may be anybody's opinion: little, new, lovely. A colour, a
+// material and a place in an order are none, since they tell things apart.
+func IsLooseQuality(word string) bool {
+	material := strings.TrimSuffix(word, "en") // wooden, golden
+	return IsQuality(word) && !slices.Contains(ordinals, word) && word != "last" &&
+		!isKind(word, "color") && !isKind(word, stuffs...) && !isKind(material, stuffs...)
 }
 
 // HasNumber reports whether a name has a number, as Room Nine does.

@@ -38,31 +38,38 @@ var ambiguousForms = map[string]*regexp.Regexp{
 }
 
 // chatter matches words that only tell a mood, and emoticons.
-var chatter = regexp.MustCompile(`(?i)(?:^|[ ,]+)(?:lol|rofl|lmao|(?:ha ?){2,}h?|(?:he){2,}|xd|:-?[)(DPp]|;-?\)|<3)(?:$|[ ,.!?]+)`)
+var chatter = regexp.MustCompile(`(?i)(?:^|[ ,]+)(?:lol|rofl|lmao|(?:ha ?){2,}h?|(?:he){2,}|xd|:-?[)(DPp]|;-?\)|` +
+	`<3)(?:$|[ ,.!?]+)`)
 
 // unasked are questions in an order of words that English has not, or has for statements, and their usual order.
 var unasked = []struct {
 	form  *regexp.Regexp
 	usual string
 }{
-	{regexp.MustCompile(`(?i)^(who|whom|what|where|why|how(?: (?:much|many|long|far|old)(?: \w+)?)?|which \w+) (i|you|he|she|it|we|they) ` +
+	{regexp.MustCompile(`(?i)^(who|whom|what|where|why|how(?: (?:much|many|long|far|old)(?: \w+)?)?|which \w+) (i|` +
+		`you|he|she|it|we|they) ` +
 		`(am|are|is|was|were|can|could|will|would|must|should|do|did|does)\b(.*)$`), "$1 $3 $2$4"},
-	{regexp.MustCompile(`(?i)^(what|where|why|how(?: (?:much|many|long|far)(?: \w+)?)?|which \w+) (i|you|we|they) (have|need|want|carry|go|see|sell|get|know|think|` +
+	{regexp.MustCompile(`(?i)^(what|where|why|how(?: (?:much|many|long|far)(?: \w+)?)?|which \w+) (i|you|we|` +
+		`they) (have|need|want|carry|go|see|sell|get|know|think|` +
 		`live|work|sit|not)\b(.*)$`), "$1 do $2 $3$4"},
 	{regexp.MustCompile(`(?i)^(?:how much|what) costs? (?:a |an |the )?(.+?)([?.! ]*)$`), "how much does $1 cost$2"},
-	{regexp.MustCompile(`(?i)^how much (?:does )?((?:a |an |the |your )?[\w' ]+?) costs?([?.! ]*)$`), "how much does $1 cost$2"},
-	{regexp.MustCompile(`(?i)^((?:the |my |your )?[\pL'-]+(?: [\pL'-]+)?) (where|what|who) (is|are)([?.! ]*)$`), "$2 $3 $1$4"},
-	{regexp.MustCompile(`(?i)^((?:the |this |that )?(?:[\pL'-]+ )?[\pL'-]+) (is|are|was|were) ([^?]+)\?+$`), "$2 $1 $3?"},
+	{regexp.MustCompile(`(?i)^how much (?:does )?((?:a |an |the |` +
+		`your )?[\w' ]+?) costs?([?.! ]*)$`), "how much does $1 cost$2"},
+	{regexp.MustCompile(`(?i)^((?:the |my |your )?[\pL'-]+(?: [\pL'-]+)?) (where|what|who) (is|` +
+		`are)([?.! ]*)$`), "$2 $3 $1$4"},
+	{regexp.MustCompile(`(?i)^((?:the |this |that )?(?:[\pL'-]+ )?[\pL'-]+) (is|are|was|` +
+		`were) ([^?]+)\?+$`), "$2 $1 $3?"},
 }
 
 // inverted matches the beginnings of questions that have their usual order.
-var inverted = regexp.MustCompile(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|whom|whose|what|where|why|when|how|which|and|but|so|` +
+var inverted = regexp.MustCompile(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|` +
+	`whom|whose|what|where|why|when|how|which|and|but|so|` +
 	`if|you|i|there|it|that|this|well|any|\w+,)\b`)
 
-// ask returns a question in the usual order of words: where i am, why you not pay, the crab is asleep?
-func ask(text string) string {
+// reorderQuestion returns a question in the usual order of words: where i am, why you not pay, the crab is asleep?
+func reorderQuestion(text string) string {
 	if lead, rest, ok := strings.Cut(text, ", "); ok && len(strings.Fields(lead)) < 4 {
-		return lead + ", " + ask(rest)
+		return lead + ", " + reorderQuestion(rest)
 	}
 	for n, u := range unasked {
 		if n == len(unasked)-1 && inverted.MatchString(text) {
@@ -76,7 +83,8 @@ func ask(text string) string {
 }
 
 // addressed matches a form of address at the end of words, in front of their mark.
-var addressed = regexp.MustCompile(`(?i)^(.*[^,]),? (?:sir|ma'am|miss|mister|mate|my (?:friend|dear)|good (?:sir|man|woman)|pal|buddy|m'lady|milady|my (?:lord|lady))([?.!]*)$`)
+var addressed = regexp.MustCompile(`(?i)^(.*[^,]),? (?:sir|ma'am|miss|mister|mate|my (?:friend|dear)|` +
+	`good (?:sir|man|woman)|pal|buddy|m'lady|milady|my (?:lord|lady))([?.!]*)$`)
 
 // cutAddressed cuts off a form of address at the end, unless it is a name: talk to the miss.
 func cutAddressed(text string) string {
@@ -129,7 +137,7 @@ func Plain(text string) string {
 	}
 	var list []string
 	for s := range meaning.Sentences(text) {
-		list = append(list, ask(cutAddressed(s)))
+		list = append(list, reorderQuestion(cutAddressed(s)))
 	}
 	return strings.Join(list, " ")
 }
@@ -140,10 +148,14 @@ var statementSubjects = strings.Fields("he she it they this that these those the
 	"we're people")
 
 // statesOfOneself matches statements of the player about itself, which are no acts.
-var statesOfOneself = regexp.MustCompile(`(?i)^(?:(?:i|we)(?:'m| am|'re| are) (?:\w+ly |so |very |too |not |just |only |still |also |really |quite |such |a |an |the |all |no |in |from |` +
-	`at |on )*(\w+)\b|(?:i|we) (?:have|had|was|were|did|do not|don't|didn't|can't|cannot|could not|couldn't|won't|wouldn't|know|knew|think|` +
-	`thought|believe|lied|never|always|only|love|like|hate|heard|saw|found|lost|feel|felt|hope|suppose|guess|mean|meant|promise|` +
-	`swear|agree|understand|see|remember|forgot|owe|prefer|doubt|come from|came|promised|told|wonder|brought|bet|miss|care|wish|seem)\b|(?:i|we)(?:'ve|'d rather) )`)
+var statesOfOneself = regexp.MustCompile(`(?i)^(?:(?:i|we)(?:'m| am|'re| are) (?:\w+ly |so |very |too |not |` +
+	`just |only |still |also |really |quite |such |a |an |the |all |no |in |from |` +
+	`at |on )*(\w+)\b|(?:i|we) (?:have|had|was|were|did|do not|don't|didn't|can't|cannot|could not|couldn't|won't|` +
+	`wouldn't|know|knew|think|` +
+	`thought|believe|lied|never|always|only|love|like|hate|heard|saw|found|lost|feel|felt|hope|suppose|guess|mean|` +
+	`meant|promise|` +
+	`swear|agree|understand|see|remember|forgot|owe|prefer|doubt|come from|came|promised|told|wonder|brought|bet|` +
+	`miss|care|wish|seem)\b|(?:i|we)(?:'ve|'d rather) )`)
 
 // IsStatement reports whether a text states something, which is said to somebody, and is no order: you look tired, that
 // is not much, I have walked all day.
@@ -173,7 +185,8 @@ func IsStatement(text string) bool {
 }
 
 // mayOrder matches statements about oneself that may be acts: I have a look, I see to the fire.
-var mayOrder = regexp.MustCompile(`(?i)^(?:i|we) (?:(?:have|had) (?:to|a|an|some|another)\b|(?:like|love|prefer|mean|feel|see|remember|find|only|` +
+var mayOrder = regexp.MustCompile(`(?i)^(?:i|we) (?:(?:have|had) (?:to|a|an|some|another)\b|(?:like|love|prefer|` +
+	`mean|feel|see|remember|find|only|` +
 	`just|always) \w+)`)
 
 // orders reports whether the grammar reads a text about oneself as an act: I have the lamp in mind, I like to order beer.
@@ -198,12 +211,18 @@ func isFinite(w string) bool {
 }
 
 // courteousLead matches the beginning of courtesies and of short answers.
-var courteousLead = regexp.MustCompile(`(?i)^(?:oh |ah |well |and |but |so |many |my )*(?:thanks?|thank you|hello|hi|hey|good (?:morning|day|` +
-	`evening|night|afternoon)|morning|evening|afternoon|goodnight|good ?bye|bye|farewell|see you|so long|i am sorry|i'm sorry|` +
-	`sorry|pardon|excuse me|greetings|cheers|yes|no|maybe|perhaps|okay|sure|gladly|certainly|absolutely|indeed|really|never ?mind|` +
-	`deal|agreed|later|huh|why|right|true|of course|i see|i understand|not (?:now|yet|today|really|at all|for me)|all ?right|very well|fine|` +
-	`well met|nice to meet|pleased to meet|a pleasure|with pleasure|take care|sleep well|good luck|bless|please|both|help|wow|goodness|` +
-	`apologies|if i must|another time|some other time|what|who knows|and|so|go on|how (?:are you|do you do))\b`)
+var courteousLead = regexp.MustCompile(`(?i)^(?:oh |ah |well |and |but |so |many |my )*(?:thanks?|thank you|` +
+	`hello|hi|hey|good (?:morning|day|` +
+	`evening|night|afternoon)|morning|evening|afternoon|goodnight|good ?bye|bye|farewell|see you|so long|` +
+	`i am sorry|i'm sorry|` +
+	`sorry|pardon|excuse me|greetings|cheers|yes|no|maybe|perhaps|okay|sure|gladly|certainly|absolutely|indeed|` +
+	`really|never ?mind|` +
+	`deal|agreed|later|huh|why|right|true|of course|i see|i understand|not (?:now|yet|today|really|at all|for me)|` +
+	`all ?right|very well|fine|` +
+	`well met|nice to meet|pleased to meet|a pleasure|with pleasure|take care|sleep well|good luck|bless|please|` +
+	`both|help|wow|goodness|` +
+	`apologies|ouch|alas|hm+|oh|ah|aha|oops|damn|ugh|hooray|hurrah|yay|boo|if i must|another time|some other time|` +
+	`what|who knows|and|so|go on|how (?:are you|do you do))\b`)
 
 // courteousWords are words that may follow.
 var courteousWords = strings.Fields("you thank thanks very much a lot many kindly so good to meet me i am i'm the my for now then again sorry " +

@@ -9,10 +9,14 @@ import (
 )
 
 // interjection matches words before a comma that only call for attention.
-var interjection = regexp.MustCompile(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|oh|aha|um|uh|hm+|er|well|so|now|now then|` +
-	`look|listen|look here|see here|i say|say|excuse me|pardon(?: me)?|beg(?:ging your)? pardon|right|okay|ok|my word|what ho|` +
-	`goodness|great|wonderful|lovely|fine|excellent|brilliant|marvellous|perfect|wow|alas|behold|lo|pray|please|` +
-	`(?:hey|oi|ho|you|hey there|oh) (?:you|there)|(?:oh|ah) (?:\w+ful|great|lovely|fine|brilliant)|hey you there|good sirs|sir|madam|miss|mister|good (?:sir|woman|man)|(?:my )?` +
+var interjection = regexp.MustCompile(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|oh|aha|um|uh|hm+|er|well|so|now|` +
+	`now then|` +
+	`look|listen|look here|see here|i say|say|excuse me|pardon(?: me)?|beg(?:ging your)? pardon|right|okay|ok|` +
+	`my word|what ho|` +
+	`goodness|great|wonderful|lovely|fine|excellent|brilliant|marvellous|perfect|wow|alas|behold|lo|pray tell|pray|` +
+	`prithee|verily|forsooth|please|` +
+	`(?:hey|oi|ho|you|hey there|oh) (?:you|there)|(?:oh|ah) (?:\w+ful|great|lovely|fine|brilliant)|hey you there|` +
+	`good sirs|sir|madam|miss|mister|good (?:sir|woman|man)|(?:my )?` +
 	`(?:friend|dear))[,!]+ +)+`)
 
 // CutInterjections returns a text without the interjections before it: "well, …", "hey you, …". A text of nothing else
@@ -23,8 +27,10 @@ func CutInterjections(text string) string {
 }
 
 // exclaims matches exclamations that have the form of a question: what a lovely bell.
-var exclaims = regexp.MustCompile(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|lovely|nice|fine|beautiful|awful|terrible|ugly|strange|` +
-	`splendid|pretty) .*[^?]|how \w+[^?]*!|how (?:lovely|nice|beautiful|awful|sad|strange|wonderful|charming|pretty|ugly|splendid|` +
+var exclaims = regexp.MustCompile(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|lovely|nice|fine|beautiful|awful|` +
+	`terrible|ugly|strange|` +
+	`splendid|pretty) .*[^?]|how \w+[^?]*!|how (?:lovely|nice|beautiful|awful|sad|strange|wonderful|charming|` +
+	`pretty|ugly|splendid|` +
 	`dreadful|terrible|kind)(?: (?:of|it|they|he|she|this|that|the|these|those|your|his|her) ?[^?]*)?)$`)
 
 // praising are first words of remarks without a verb.
@@ -76,7 +82,8 @@ type Sentence struct {
 }
 
 // actAndQuestion matches an act, and a question about it behind a comma: feel the nets, are they wet?
-var actAndQuestion = regexp.MustCompile(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was|were|does|do|did|has|have|had|can|will|what|who|whose|` +
+var actAndQuestion = regexp.MustCompile(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was|were|does|do|did|has|have|had|` +
+	`can|will|what|who|whose|` +
 	`why|where|when|how)\b[^,]*\?)$`)
 
 // ReadSentences splits a command that somebody is spoken to in, or a question is asked in, beside something else. It

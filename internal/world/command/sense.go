@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"loregate/internal/meaning"
 )
 
 // sensedUsage returns the usage of a verb whose act depends on the kind of its object: to burn a letter is to use it,
@@ -98,4 +100,10 @@ func startsRecipient(rest []word) bool {
 		}
 	}
 	return false
+}
+
+// isKind reports whether a noun, or its singular, is of one of several kinds.
+func isKind(noun string, kinds ...string) bool {
+	noun = strings.TrimSuffix(noun, "'s")
+	return slices.ContainsFunc(kinds, func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) })
 }

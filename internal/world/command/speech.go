@@ -26,6 +26,7 @@ var speechForms = []struct {
 	{regexp.MustCompile(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you",
 		false, false},
 	{regexp.MustCompile(`(?i)^(?:greet|welcome|hail|say hello to|say hi to|wave hello to)$`), "hello", false, false},
+	{regexp.MustCompile(`(?i)^(?:wish|congratulate)$`), "", false, true},
 	{regexp.MustCompile(`(?i)^(?:apologi[sz]e to|say sorry to|beg pardon of)$`), "I am sorry", false, false},
 	{regexp.MustCompile(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`),
 		"goodbye", false, false},

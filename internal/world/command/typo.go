@@ -194,7 +194,7 @@ func typoVerb(words []word) (u *usage, n int, options []string) {
 		cost := 2 * slipCost(typed, k)
 		if phrase, m := findPhrase(e, words); m > 1 && phrase.core {
 			mended := *phrase
-			mended.sure = mendedConfidence
+			mended.sure, mended.typo = mendedConfidence, k
 			return &mended, m, []string{string(phrase.acts[withObject])}
 		}
 		if e.verb == nil || !e.verb.core {
@@ -209,7 +209,7 @@ func typoVerb(words []word) (u *usage, n int, options []string) {
 		if v := string(e.verb.acts[withObject]); cost == best && !slices.Contains(options, v) {
 			options = append(options, v)
 			mended := *e.verb
-			mended.sure = mendedConfidence
+			mended.sure, mended.typo = mendedConfidence, k
 			u, n = &mended, 1
 		}
 	}

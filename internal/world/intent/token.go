@@ -21,8 +21,8 @@ type token struct {
 // marks are the marks that are tokens. Other characters only separate words.
 const marks = ".,;:!?\"“”()*—–[]/"
 
-// tokensOf splits an utterance into its first maxTokens tokens.
-func tokensOf(text string) []token {
+// readTokens splits an utterance into its first maxTokens tokens.
+func readTokens(text string) []token {
 	text = strings.ToLower(text)
 	list := make([]token, 0, min(len(text)/4+1, maxTokens)) // a word has about four letters
 	start := -1                                             // of the word that is being read

@@ -13,7 +13,7 @@ type Trait struct {
 	Strength float32
 }
 
-// Strengths of traits relative to a word at 1. Others between half and twice as much give the same result within a point.
+// Strengths of traits relative to a word at 1, set by hand: the fit makes up for most of their differences.
 const (
 	ofPhrase    = 0.7 // three words, two around another, a word with its clause
 	ofHead      = 1.5 // the verb that probably is the act
@@ -44,7 +44,7 @@ type collector struct {
 
 // TraitsOf returns the traits of an utterance. Together they have a length of 1, so that long utterances weigh no more.
 func TraitsOf(text string) []Trait {
-	c := collector{tokens: tokensOf(text)}
+	c := collector{tokens: readTokens(text)}
 	c.traits = make([]Trait, 0, 32*(len(c.tokens)+1))
 	c.findHead()
 	c.add(1, "bias")

@@ -21,10 +21,13 @@ func (s *turn) planAction() error {
 		return err
 	}
 	before.targets, before.texts, before.exits, before.exitsRead, before.acts = s.targets, s.texts, s.exits, s.exitsRead, s.acts
+	*s = before // with the cards and texts that were read
 	if absent != nil && s.intent.Verb == command.Attempt {
+		if ok, err := s.planOwnAct(s.intent.DirectObject); ok || err != nil {
+			return err
+		}
 		return cannot("absent", "%s", absent.text)
 	}
-	*s = before // with the cards and texts that were read
 	err = s.planVerb()
 	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use && ifAbsent(no) != nil {
 		return absent
@@ -100,6 +103,9 @@ func canContinueAfter(v command.Verb) bool {
 	}
 	return false
 }
+
+// reasonAlready is the reason of an act whose end is reached already: later acts of the command still make sense.
+const reasonAlready = "already"
 
 // impossible is the error of an act that cannot be done, in the words of the story. Such an act
 // changes nothing.

@@ -205,6 +205,9 @@ func (a *answerer) describeQuest(t world.Card, own []world.Pursued) (string, err
 			world.QuestFailed:    "You have failed at it.",
 			world.QuestAbandoned: "You have given it up."}[own[i].State])
 	}
+	if len(quest.Rewards) > 0 && (i < 0 || own[i].State == world.QuestActive) {
+		parts = append(parts, "Reward: "+world.JoinNames(quest.Rewards, "and")+".")
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " "), err
 }
 

@@ -47,6 +47,7 @@ func (a *answerer) answerAbout() (string, error) {
 	case full, a.q.Kind == command.AskedUse && sentence != "":
 		return sentence, nil
 	case a.q.Kind == command.AskedThere || a.q.Kind == command.AskedCount:
+		a.denied = true
 		return "You see no " + a.q.Subject + " here.", nil
 	}
 	return "", nil

@@ -81,6 +81,9 @@ func (r sentenceReader) findAnswerer(q command.Question, text string) (to world.
 	if answer, err := a.answer(); err != nil || answer != "" && !a.denied {
 		return to, false, err
 	}
+	if a.denied {
+		return to, true, nil
+	}
 	_, full, err := a.findSentence(contentWords(strings.Join(q.Words, " ")))
 	return to, !full, err
 }

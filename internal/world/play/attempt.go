@@ -1,13 +1,12 @@
 package play
 
 import (
+	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/ruleset"
 	"loregate/internal/world"
@@ -85,60 +84,8 @@ func approachOf(phrase string) approach {
 	return how
 }
 
-// knowsApproach reports whether a phrase begins with the verb of an approach.
-func knowsApproach(phrase string) bool {
-	verb, _, _ := strings.Cut(phrase, " ")
-	_, ok := approaches[strings.ToLower(verb)]
-	return ok
-}
-
 // warm is the trust from which somebody makes a social act easier, and its negative harder.
 const warm = 20
-
-// freeAct returns the intent of a free act for a command that the grammar does not understand: the
-// phrase from its verb on. ok is false if the text is a question or empty.
-func freeAct(text string) (i command.Intent, ok bool) {
-	words := strings.Fields(markup.Clip(markup.Clean(text), maxAttempt))
-	for len(words) > 0 && slices.Contains(leadWords, bareWord(words[0])) {
-		words = words[1:]
-	}
-	if len(words) == 0 || slices.Contains(askWords, bareWord(words[0])) || strings.HasSuffix(text, "?") ||
-		meaning.Lemma(bareWord(words[0]), meaning.Verb) == "" || asksBehindComma.MatchString(text) {
-		return i, false
-	}
-	for n, w := range words {
-		if other, ok := otherPerson[bareWord(w)]; ok {
-			words[n] = other
-		}
-	}
-	words[0] = bareWord(words[0])
-	phrase := strings.TrimRight(strings.Join(words, " "), ".!,; ")
-	return command.Intent{Verb: command.Attempt, DirectObject: phrase, Confidence: attemptConfidence}, phrase != ""
-}
-
-// asksBehindComma matches the question behind a name: letter man, how much is it
-var asksBehindComma = regexp.MustCompile(`(?i),\s*(?:who|what|whose|where|when|why|how|which|is|are|do|does|did|have|has|can|will)\b`)
-
-// reasonUnknown is the reason of a free act on nothing that is present.
-const reasonUnknown = "unknown"
-
-const (
-	maxAttempt        = 120 // bytes of a phrase
-	attemptConfidence = 0.5
-	attemptMinutes    = 5
-)
-
-var (
-	leadWords = strings.Fields(
-		"i i'd we you try tries to attempt please now then let's lets let us will want would like " +
-			"can could and again quickly slowly carefully quietly",
-	)
-	askWords    = strings.Fields("what who whom whose where when why how which is are am do does did should may")
-	otherPerson = map[string]string{"me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i": "you",
-		"am": "are"}
-)
-
-func bareWord(w string) string { return strings.Trim(strings.ToLower(w), ".,;:!?\"'“”") }
 
 // planAttempt decides a free act on a card that is present, or on a thing that the text of the place
 // mentions. It is an *impossible error if the phrase names nothing present.
@@ -154,6 +101,15 @@ func (s *turn) planAttempt() error {
 		s.action.Detail = phrase
 		return s.finishTurn(world.PlayerAct)
 	}
+	if isDaydream(phrase) {
+		s.action.Detail = phrase
+		return s.finishTurn(world.PlayerAct)
+	}
+	if !how.social {
+		if ok, err := s.planOwnAct(phrase); ok || err != nil {
+			return err
+		}
+	}
 	if err := s.checkTool(phrase, how); err != nil {
 		return err
 	}
@@ -165,7 +121,7 @@ func (s *turn) planAttempt() error {
 		return err
 	}
 	to, present := r.card()
-	isEasy := slices.Contains(easyActs, verb)
+	isEasy := slices.Contains(easyActs, verb) || isTrivial(verb)
 	switch {
 	case r.isMentioned() && r.mention.Denied:
 		return s.notHere(part)
@@ -173,13 +129,13 @@ func (s *turn) planAttempt() error {
 		return s.mustBeCard(r, part)
 	case r.isMentioned() && !how.social:
 		s.label = s.label.Meet(r.text.label)
-	case r.all && len(r.cards) > 1 && !isEasy && !slices.Contains(gestures, verb):
+	case r.all && len(r.cards) > 1 && !slices.Contains(easyActs, verb) && !slices.Contains(gestures, verb):
 		return oneAtATime(r.cards)
 	case !present && !r.all && !r.self:
 		return missing(phrase)
 	}
 	if isEasy && !present {
-		s.action.Detail, s.action.Effect = phrase, "managed"
+		s.action.Detail = phrase
 		return s.finishTurn(world.PlayerAct)
 	}
 	if present && to.IsType(world.TypePlayer) {
@@ -200,10 +156,27 @@ func (s *turn) planAttempt() error {
 	if other != nil {
 		s.action.Detail, s.action.Private = openPhrase(phrase, to), true
 	}
+	if isEasy {
+		s.action.Effect = "managed"
+		return s.finishTurn(world.PlayerAct)
+	}
 	if _, err := s.settleWith(how, other, phrase); err != nil {
 		return err
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// isTrivial reports whether a verb is that of an act that needs no luck: it is no approach, and changes, takes and ruins
+// nothing.
+func isTrivial(verb string) bool {
+	verb = cmp.Or(meaning.Lemma(verb, meaning.Verb), verb)
+	if _, known := approaches[verb]; known || meaning.Lemma(verb, meaning.Verb) == "" {
+		return slices.Contains(gestures, verb)
+	}
+	return !slices.ContainsFunc([]string{"destroy", "remove", "damage", "attack", "fight", "kill", "injure"},
+		func(kind string) bool { return meaning.IsA(verb, meaning.Verb, kind) }) &&
+		!slices.ContainsFunc([]string{"take", "change", "alter", "get"},
+			func(kind string) bool { return meaning.IsMainly(verb, meaning.Verb, kind) })
 }
 
 // checkTool requires that the player has, or can reach, the thing that a phrase names as its tool.
@@ -268,37 +241,6 @@ func openPhrase(phrase string, to world.Card) string {
 	return words[0] + " " + to.Title()
 }
 
-// missing returns the error of an act on a thing that is not there, which is the first one of the phrase.
-func missing(phrase string) error {
-	var name []string
-	for _, w := range strings.Fields(phrase)[1:] {
-		if isContentWord(w) {
-			name = append(name, bareWord(w))
-		} else if len(name) > 0 {
-			break
-		}
-	}
-	if len(name) == 0 {
-		return cannot(reasonUnknown, "You see nothing here with which you could %s.", phrase)
-	}
-	if thing := strings.Join(name, " "); !isProperName(thing) {
-		return cannot(reasonUnknown, "You see no %s here.", thing)
-	}
-	return cannot(reasonUnknown, "%s is not here.", capitalize(strings.Join(name, " ")))
-}
-
-// isContentWord reports whether a word may name something.
-func isContentWord(w string) bool {
-	w = bareWord(w)
-	return len(w) > 2 && !slices.Contains(smallWords, w)
-}
-
-var smallWords = strings.Fields(
-	"the with from into over under and for her him his off out down onto upon around behind past after before above " +
-		"below beneath beside between inside outside near toward towards within without until till like once again " +
-		"through across along against its your you all any some one two there here this that them who what very",
-)
-
 // bonusIn returns a player's number in a skill, from the field skills of its card.
 func (s *turn) bonusIn(skill string) *int {
 	var f struct {
@@ -338,7 +280,7 @@ func tellFreely(d world.Action, verb string, success bool) string {
 	switch {
 	case d.Effect == "":
 		return gesturing.tell(d.Line, d.Detail)
-	case success && slices.Contains(easyActs, verb):
+	case success && d.Check == nil:
 		return gesturing.tell(d.Line, d.Detail)
 	case success && slices.Contains(motions, verb):
 		return managed.tell(d.Line, d.Detail) + " Then you come back to where you were."

@@ -14,7 +14,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/meaning"
 	"loregate/internal/op"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -114,6 +113,7 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 	if err != nil {
 		return false, err
 	}
+	parsed = h.readFreely(parsed)
 	for i := range parsed.Intents {
 		parsed.Intents[i].Order += s.order
 	}
@@ -161,32 +161,9 @@ func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID
 		if err != nil {
 			return false, err
 		}
-		failed = failed || !ok && !canContinueAfter(i.Verb)
+		failed = failed || !ok && !canContinueAfter(i.Verb) && out.Results[len(out.Results)-1].Reason != reasonAlready
 	}
 	return failed || s.failed, nil
-}
-
-// freeActOf returns the free act that a command is if the grammar knows no verb in it, or takes its
-// verb for a simpler act than it is.
-func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
-	if h.settle == nil {
-		return command.Intent{}, false
-	}
-	i, ok := freeAct(text)
-	verb, rest, _ := strings.Cut(i.DirectObject, " ")
-	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
-		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) ||
-			rest != "" && (knowsApproach(verb) || isHandling(i) || slices.Contains(easyActs, verb)))
-	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
-}
-
-// freeInstead are the verbs of acts that may be free acts if the things that they need are absent.
-var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, command.Throw}
-
-// isBodyPart reports whether a name is a part of the body: one does not carry it.
-func isBodyPart(name string) bool {
-	head := command.HeadOf(name) // WordNet has hands and feet among the extremities
-	return head == "hand" || head == "foot" || meaning.IsMainly(head, meaning.Noun, "body part")
 }
 
 // runIntent carries out one act and adds its result to out. If the pace forbids the first act, that
@@ -200,8 +177,8 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	receipt := done.Receipt
 	var no *impossible
 	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf &&
-		(slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && len(out.Frames) == 1 {
-		tried, terr := h.actFreely(ctx, part, player, out.text)
+		(slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && (i.Direction == "" || i.DirectObject != "") {
+		tried, terr := h.actFreely(ctx, part, player, clauseOf(i, out))
 		var other *impossible
 		switch errors.As(terr, &other); {
 		case terr == nil:
@@ -251,16 +228,6 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	}
 	out.Results = append(out.Results, result)
 	return result.Outcome == "done", nil
-}
-
-// actFreely commits a command as a free act, in place of an act that needs a thing of its own.
-func (h *Host) actFreely(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID,
-	text string) (committedAct, error) {
-	free, ok := freeAct(text)
-	if !ok || h.settle == nil {
-		return committedAct{}, cannot(reasonUnknown, "")
-	}
-	return h.commitAct(ctx, func(suffix string) access.Grant { return part("-free" + suffix) }, player, free)
 }
 
 // narrateChange adds the event of a commit to out, and returns its narration as of that commit, so

@@ -45,7 +45,7 @@ func (s *turn) findFare(name string) ([]string, error) {
 			for _, n := range command.Namings(name) {
 				if m, ok := p.prose.Find(n.Name, command.SameWords); ok && !m.Denied && isFare(command.HeadOf(n.Name)) {
 					s.label = s.label.Meet(p.label)
-					return []string{strings.Join(trimArticles(strings.Fields(n.Name)), " ")}, nil
+					return []string{command.HeadOf(n.Name)}, nil
 				}
 			}
 			if head := command.HeadOf(name); isFare(head) {

@@ -98,7 +98,7 @@ func newHandled(s *turn) (*handled, bool) {
 // toolOf returns the thing that the words after "with" name, or "" for parts of the body and ways to act.
 func toolOf(name string) string {
 	words := command.BareWords(name)
-	if len(words) == 0 || slices.Contains(noTools, words[len(words)-1]) || isBodyPart(name) {
+	if len(words) == 0 || slices.Contains(noTools, words[len(words)-1]) || isBodyPart(name) || isMadeByAct(name) {
 		return ""
 	}
 	return name
@@ -134,6 +134,9 @@ func handlingOf(m *command.Manner, read command.Verb) (handling, bool) {
 		return h, true
 	}
 	h, ok := handlings()[m.Verb]
+	if ok && read == command.Move && m.Object != "" && (h.name == "turn" || h.name == "push") {
+		return h, true // tilt the desk to the lamp
+	}
 	if read == command.Move && !(ok && h.replaces(read)) {
 		return handlings()["go"], true
 	}
@@ -159,14 +162,12 @@ func (h *handled) findThing(name string) (t subject, err error) {
 		return t, err
 	}
 	card, isCard := r.card()
-	if isCard && card.ID == h.place.ID && !strings.EqualFold(plain, card.Title()) { // the anchor of The Dry Anchor
-		var other referent
-		if err := h.findText(plain, nil, &other); err != nil {
-			return t, err
-		}
-		if other.isMentioned() {
-			r, isCard = other, false
-		}
+	if r.all && len(r.cards) > 0 && slices.Contains([]string{"someone", "somebody", "anyone", "anybody"}, strings.ToLower(plain)) {
+		card, isCard = r.cards[0], true
+	}
+	if part, _, ok := strings.Cut(plain, " of "); ok && isCard && isPortion(plain, card) {
+		h.narrowLabel(card)
+		return subject{name: "the " + markup.Clean(withoutArticle(plain)), nouns: nounsOf(part), mentioned: true}, nil
 	}
 	switch {
 	case isCard:
@@ -179,11 +180,21 @@ func (h *handled) findThing(name string) (t subject, err error) {
 	case isEverywhere(plain):
 		return subject{name: "the " + plain, nouns: nounsOf(plain)}, nil
 	}
+	if ok, err := h.isAtShore(plain); err != nil || ok {
+		return subject{name: "the " + plain, nouns: nounsOf(plain)}, err
+	}
 	reason := "absent"
 	if h.intent.Verb == command.Attempt {
 		reason = reasonUnknown
 	}
 	return t, cannot(reason, "You see no %s here.", markup.Clean(plain))
+}
+
+// isPortion reports whether a phrase names a part of a card that the card's own names do not have: the lid of the piano.
+func isPortion(phrase string, t world.Card) bool {
+	part, _, _ := strings.Cut(phrase, " of ")
+	return isThing(command.HeadOf(part)) && rateFit(phrase, t) == command.FitNone && rateFit(part, t) == command.FitNone &&
+		command.HeadOf(part) != command.HeadOf(t.Title())
 }
 
 // findNoun returns a noun of a text as a thing.

@@ -256,6 +256,16 @@ func (h *handled) reach(name string) (held world.Held, own bool, err error) {
 		return held, false, cannot("no_means", "You have no %s.", plain)
 	}
 	if t.hasCard() {
+		for _, holder := range []world.Card{h.player, h.place} {
+			stock, err := h.listStock(holder)
+			if err != nil {
+				return held, false, err
+			}
+			i := slices.IndexFunc(stock, func(c world.Held) bool { return c.ID == t.card.ID })
+			if i >= 0 && isPortable(t.card) {
+				return stock[i], holder.ID == h.player.ID, nil
+			}
+		}
 		return held, false, staysPut(t.card)
 	}
 	return held, false, cannot("no_means", "You have no %s in your hands.", plain)
@@ -290,8 +300,11 @@ func planPut(h *handled) error {
 	if h.other == "" || h.tool != "" || slices.Contains([]string{"here", "there"}, h.other) {
 		return errOther
 	}
+	if h.isOwnBody(h.object) && !isBodyPart(h.other) {
+		return h.reachInto()
+	}
 	how, ok := putWords[h.by]
-	if !ok {
+	if !ok || h.intent.Verb == command.Look || h.intent.Verb == command.Examine || h.intent.Verb == command.Attack {
 		return errOther
 	}
 	if isSelf(h.object) || h.object == "" {
@@ -300,24 +313,65 @@ func planPut(h *handled) error {
 		}
 		return errOther
 	}
-	switch {
-	case isBodyPart(h.other):
+	if isBodyPart(h.other) {
 		return planWear(h)
-	case isBodyPart(h.object):
-		return h.reachInto(how)
 	}
 	return h.putInto(how)
 }
 
-// reachInto puts a hand into a thing, and tells of the things that it finds.
-func (h *handled) reachInto(how string) error {
+// reachInto puts a part of the body in or on a thing, and tells of the things or the perception that it finds there.
+func (h *handled) reachInto() error {
 	t, err := h.findThing(h.other)
 	if err != nil || t.hasCard() && world.IsAlive(t.card) {
 		return cmpErr(err, errOther)
 	}
 	h.name = "reach"
-	h.action.Handling = &world.Handling{Words: "put your " + strings.ToLower(h.object) + " " + how}
-	return h.done("", t)
+	verb, by := "put", h.by
+	if h.manner.Verb == "dip" || h.manner.Verb == "dangle" || h.manner.Verb == "press" {
+		verb = h.manner.Verb
+	}
+	effect := senseOfPart[command.HeadOf(h.object)]
+	switch how := putWords[by]; {
+	case effect == "" && how == "in" && !(len(t.nouns) > 0 && t.isKind("substance", "food", "liquid", "body of water")):
+	case effect == "" && how != "under" && how != "behind":
+		effect = "touch"
+	}
+	h.action.Handling = &world.Handling{Words: verb + " your " + strings.ToLower(h.object) + " " + by}
+	return h.done(effect, t)
+}
+
+// isOwnBody reports whether a name in the clause is a part of the player's body: my chest, and not the chest.
+func (h *handled) isOwnBody(name string) bool {
+	clause := h.intent.Clause()
+	if h.intent.Verb == command.Attempt {
+		clause = h.intent.DirectObject
+	}
+	return isOwnBody(name, clause)
+}
+
+// senseOfPart has the sense of a part of the body that perceives.
+var senseOfPart = map[string]string{"ear": "listen", "nose": "smell", "tongue": "taste", "lip": "taste", "mouth": "taste"}
+
+// planBodyAct does an act on the player's own body: wash my hands in the well, scratch my head. ok is false if it is
+// none.
+func (h *handled) planBodyAct() (ok bool, err error) {
+	if h.by == "in" || h.by == "into" {
+		if h.name == "wet" { // dip my finger into the well
+			return true, h.reachInto()
+		}
+	}
+	phrase := phraseOf(h.manner)
+	if free, ok := freeAct(h.intent.Clause()); ok && h.intent.Verb != command.Attempt {
+		phrase = free.DirectObject
+	} else if h.intent.Verb == command.Attempt {
+		phrase = h.intent.DirectObject
+	}
+	before := h.intent.Verb
+	h.intent.Verb, h.action.Verb = command.Attempt, command.Attempt
+	if ok, err = h.planOwnAct(phrase); !ok && err == nil {
+		h.intent.Verb, h.action.Verb = before, before
+	}
+	return ok, err
 }
 
 // putWords are the prepositions of places, as a holds link keeps them.
@@ -476,171 +530,5 @@ func planWrite(h *handled) error {
 		return err
 	}
 	h.action.Handling = &world.Handling{Words: words}
-	return h.done("", t)
-}
-
-// planFill fills a vessel with a liquid that is at the place.
-func planFill(h *handled) error {
-	t, err := h.findThing(h.object)
-	if err != nil {
-		return err
-	}
-	c := change{kinds: vessels, unfit: "There is no filling {o}."}
-	if err := c.refuses(h, t); err != nil {
-		return err
-	}
-	what := h.tool
-	if what == "" {
-		what = h.other
-	}
-	if what == "" {
-		what = "water"
-	}
-	if ok, err := h.hasLiquid(what); err != nil || !ok {
-		return orCannot(err, "no_means", "There is no %s here to fill %s with.", what, t.name)
-	}
-	if err := h.leave(t, "full of "+strings.ToLower(markup.Clip(markup.Clean(what), 30))); err != nil {
-		return err
-	}
-	h.action.Handling = &world.Handling{Words: strings.ToLower(what)}
-	return h.done("", t)
-}
-
-// hasLiquid reports whether a liquid is at the place: a thing, a noun of its texts, or water where there is a shore.
-func (h *handled) hasLiquid(name string) (bool, error) {
-	if _, err := h.findThing(name); err == nil {
-		return true, nil
-	} else if _, ok := err.(*impossible); !ok {
-		return false, err
-	}
-	if !slices.Contains([]string{"water", "sea water", "seawater", "salt water"}, strings.ToLower(name)) {
-		return false, nil
-	}
-	var f struct {
-		Terrain string   `json:"terrain"`
-		Tags    []string `json:"tags"`
-	}
-	world.DecodeFields(h.place.Fields, &f)
-	if f.Terrain == "riverbank" || slices.ContainsFunc(f.Tags, func(tag string) bool {
-		return slices.Contains([]string{"sea", "river", "shore", "quay", "marsh", "harbour"}, tag)
-	}) {
-		return true, nil
-	}
-	texts, err := h.textsShown()
-	if err != nil {
-		return false, err
-	}
-	for _, p := range texts {
-		for _, w := range command.BareWords(p.text) {
-			if slices.Contains(waters, w) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-var waters = strings.Fields("water sea river tide well pool pond canal harbour stream lake fountain pump rain channel marsh creek")
-
-// planPour empties a vessel, perhaps over another thing.
-func planPour(h *handled) error {
-	name := h.object
-	var over string
-	if h.other != "" {
-		if h.by == "out of" || h.by == "from" {
-			name = h.other
-		} else {
-			over = h.other
-		}
-	}
-	t, err := h.findFull(name, nil) // pour the water on the fire: out of a vessel that is full of it
-	if err == nil && !t.hasCard() {
-		t, err = h.findThing(name)
-	}
-	if err != nil {
-		return err
-	}
-	if err := (change{kinds: append(liquid, vessels...), unfit: "There is nothing in {o} to pour."}).refuses(h,
-		t); err != nil {
-		return err
-	}
-	if len(t.nouns) > 0 && !t.hasCard() && t.isKind(liquid...) {
-		if t, err = h.findFull(name, cannot("no_means", "You have no %s in your hands.", name)); err != nil {
-			return err
-		}
-	}
-	if err := h.leave(t, "empty"); err != nil {
-		return err
-	}
-	if over == "" || over == "ground" || over == "floor" {
-		return h.done("", t)
-	}
-	on, err := h.findThing(over)
-	if err != nil {
-		return err
-	}
-	state := "wet"
-	if len(on.nouns) > 0 && on.isKind(burning...) {
-		state = "out"
-	}
-	if on.hasCard() && world.IsAlive(on.card) {
-		return h.done("on", t, on)
-	}
-	if err := h.leave(on, state); err != nil {
-		return err
-	}
-	return h.done("on", t, on)
-}
-
-// findFull returns the thing within reach that is full of a liquid; else missing is the error.
-func (h *handled) findFull(name string, missing error) (t subject, err error) {
-	around, err := h.listLookTargets()
-	if err != nil {
-		return t, err
-	}
-	byID := map[canon.CardID]world.Card{}
-	var ids []canon.CardID
-	for _, c := range around {
-		if !world.IsAlive(c) && c.ID != h.place.ID {
-			byID[c.ID], ids = c, append(ids, c.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return t, missing
-	}
-	layers, err := h.Layers(h.ctx, canon.LayerQuery{Cards: ids, Active: true, Tick: h.Tick, AsOf: h.Seq})
-	for _, l := range layers {
-		if l.Kind == world.LayerDynamic && slices.ContainsFunc(linesOf(l), func(line string) bool {
-			return strings.HasSuffix(line, " full of "+strings.ToLower(name)+".")
-		}) {
-			c := byID[l.Card]
-			h.narrowLabel(c)
-			return subject{card: c, name: definite(c), nouns: nounsOf("", c)}, err
-		}
-	}
-	if err != nil {
-		return t, err
-	}
-	return t, missing
-}
-
-// planWet dips a thing into a liquid.
-func planWet(h *handled) error {
-	t, err := h.findThing(h.object)
-	if err != nil {
-		return err
-	}
-	if t.hasCard() && world.IsAlive(t.card) {
-		return errOther
-	}
-	if h.other != "" {
-		if ok, err := h.hasLiquid(h.other); err != nil || !ok {
-			return orCannot(err, reasonUnknown, "You see no %s here.", h.other)
-		}
-		h.action.Handling = &world.Handling{Words: h.other}
-	}
-	if err := h.leave(t, "wet"); err != nil {
-		return err
-	}
 	return h.done("", t)
 }

@@ -17,7 +17,8 @@ func planWear(h *handled) error {
 		return err
 	}
 	t := asSubject(c, h.object)
-	if h.name == "wear" && len(t.nouns) > 0 && !t.isKind(wearable...) {
+	isPulled := h.manner.Verb == "pull on" && !t.isKind("clothing", "garment", "footwear", "headdress", "glove")
+	if h.name == "wear" && len(t.nouns) > 0 && (isPulled || !t.isKind(wearable...)) {
 		if h.manner.Verb == "pull on" {
 			h.as = "pull"
 			return errAs
@@ -51,6 +52,10 @@ func planDoff(h *handled) error {
 	if len(found) != 1 {
 		if h.manner.Verb == "remove" {
 			return errOther
+		}
+		if h.manner.Verb == "pull off" {
+			h.as = "pull"
+			return errAs
 		}
 		return cannot("unfit", "You are not wearing %s.", "any "+h.object)
 	}
@@ -158,7 +163,7 @@ func planSense(h *handled) error {
 		h.name == "touch" && !t.card.IsType("Creature")) {
 		return errOther
 	}
-	if isAlone := !t.hasCard() && len(t.nouns) > 0 && t.isKind("animal"); slices.Contains(strokes, h.manner.Verb) &&
+	if isAlone := !t.hasCard() && len(t.nouns) > 0 && isMainly(t.nouns[0], "animal"); slices.Contains(strokes, h.manner.Verb) &&
 		(isAlone || t.hasCard() && world.IsAlive(t.card)) {
 		h.action.Handling = &world.Handling{Words: h.manner.Verb}
 		return h.done("alive", t)

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -196,6 +197,10 @@ var handlingTexts = map[string][]string{
 		"You swim out a little way, and come back dripping and awake.",
 		"You go in up to the neck, take a few strokes, and come out where you went in.",
 	},
+	"swim into": {
+		"There is a splash. {O} {is} cold, and you come out where you went in, dripping.",
+		"You are in {o} up to the knees, and then up to the neck, and then out again, dripping and awake.",
+	},
 	"swim failed": {
 		"You go in, and come out again faster: the water is in no mood for you.",
 		"You swallow more of the water than you swim through, and are glad of the edge.",
@@ -213,8 +218,12 @@ var handlingTexts = map[string][]string{
 		"A dull thud: {o} take{s} no notice.",
 		"You hit {o}, and nothing gives.",
 	},
-	"hit water": {"There is a splash, and {o} close{s} over it.", "Drops fly. {O} settle{s} again."},
-	"reach":     {"You {w} {o}. {found}"},
+	"hit water":    {"There is a splash, and {o} close{s} over it.", "Drops fly. {O} settle{s} again."},
+	"reach":        {"You {w} {o}. {found}"},
+	"reach touch":  {"You {w} {o}. {sense}"},
+	"reach listen": {"You {w} {o}. {sense}"},
+	"reach smell":  {"You {w} {o}. {sense}"},
+	"reach taste":  {"You {w} {o}. {sense}"},
 	"hit with": {
 		"You strike {o} with {t}. A dull sound, and no more.",
 		"{T} strike{ts} {o} and spring{ts} back.",
@@ -308,8 +317,8 @@ func (m narrator) tellHandling(ctx context.Context, d world.Action) (string, err
 	if text = strings.TrimSpace(text + " " + more); err != nil {
 		return "", err
 	}
-	if t.Act == "wait" && d.CutMs > 0 {
-		text += " " + slowHour
+	if t.Act == "wait" && world.FormatDuration(d.DurationMs) != world.FormatDuration(d.DurationMs+d.CutMs) {
+		text += " " + tooLong
 	}
 	return text, nil
 }
@@ -393,6 +402,7 @@ func (m narrator) tellFound(ctx context.Context, d world.Action) (string, error)
 			return "", err
 		}
 		how := lastWord(d.Handling.Words)
+		how = cmp.Or(putWords[how], how)
 		inside, err := m.tellContents(ctx, t, how)
 		if err != nil {
 			return "", err
@@ -464,6 +474,10 @@ func (m narrator) tellForetold(ctx context.Context, d world.Action) (string, err
 
 // tellSense returns the sentence about a thing that tells of a sense.
 func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error) {
+	sense := d.Handling.Act
+	if sense == "reach" {
+		sense = d.Handling.Effect
+	}
 	list, err := m.textsAbout(ctx, d)
 	if err != nil {
 		return "", err
@@ -475,7 +489,7 @@ func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error)
 	for _, text := range append(list, more...) {
 		for sentence := range meaning.Sentences(markup.OneLine(text)) {
 			if slices.ContainsFunc(command.BareWords(sentence), func(w string) bool {
-				return slices.Contains(senseWords[d.Handling.Act], w)
+				return slices.Contains(senseWords[sense], w)
 			}) {
 				return sentence, nil
 			}
@@ -487,6 +501,6 @@ func (m narrator) tellSense(ctx context.Context, d world.Action) (string, error)
 	if d.Handling.Effect == "place" {
 		return "There is nothing out of the ordinary.", nil
 	}
-	texts := dull[d.Handling.Act]
+	texts := dull[sense]
 	return texts[d.Line%len(texts)], nil
 }

@@ -157,3 +157,29 @@ func TestTraceIsAsHiddenAsTheThing(t *testing.T) {
 		t.Errorf("others see %s", seen)
 	}
 }
+
+// Acts of the player's own body need nothing else, and never fail. The other clauses of a command are carried out.
+func TestOwnActsAreTold(t *testing.T) {
+	p, _, _ := newShed(t)
+	for text, want := range map[string]string{
+		"wash my hands in the water":               "wash your hands in the water",
+		"dance a little jig":                       "dance a little jig",
+		"scratch my head":                          "scratch your head",
+		"put my ear to the bollard":                "You put your ear to the bollard.",
+		"dip my finger into the bucket":            "You dip your finger into the bucket.",
+		"pretend the crate is my ship":             "pretend the crate is your ship",
+		"dance on the bollard like a king":         "dance on the bollard like a king",
+		"pull really hard on the bollard":          "bollard",
+		"steer the crate":                          "steer the crate",
+		"jump into the water":                      "water",
+		"kneel by the bell and squint at the nets": "nets",
+		"climb on the crate and shout ahoy":        "ahoy",
+		"break my arm":                             "You think better of it",
+		"fly over the sea":                         "That is more than you can do.",
+		"down":                                     "You cannot go down from here.",
+	} {
+		if told, _ := p.Does(text).At("narration").(string); !strings.Contains(told, want) {
+			t.Errorf("%s: %q, want %q", text, told, want)
+		}
+	}
+}

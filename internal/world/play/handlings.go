@@ -2,6 +2,7 @@ package play
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -92,7 +93,8 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("knock, tap, rap, knock on", handling{over: asBlow, plan: planKnock})
 	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse,
 		makes: true, plan: planShift})
-	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, push over, tip over, knock over",
+	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, "+
+		"push over, tip over, knock over, knock down, knock off, push down, rock, sway",
 		handling{name: "push", over: []command.Verb{command.Use, command.Attack, command.Take, command.Defend},
 			makes: true, plan: planShift})
 	add("hold up, hold", handling{over: append([]command.Verb{command.Take, command.Defend}, asLook...), plan: planHold})
@@ -106,8 +108,10 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("pour, empty, spill, pour out, empty out, tip out, drain", handling{name: "pour", over: asAny, makes: true,
 		plan: planPour})
 	add("dip, soak, dunk, wet, drench", handling{name: "wet", over: asAny, makes: true, plan: planWet})
-	add("put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance", handling{name: "put",
-		over:  []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give},
+	add("put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance, "+
+		"press, thrust, plunge, dangle", handling{name: "put",
+		over: []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give,
+			command.Look, command.Examine, command.Attack},
 		makes: true, plan: planPut})
 	add("wear, don, put on, try on, pull on, slip on", handling{over: asAny, makes: true, plan: planWear})
 	add("doff, take off, remove, pull off", handling{name: "take off", over: append([]command.Verb{command.Flee,
@@ -120,7 +124,9 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("sit, sit down, stand, lie, lie down, kneel, lean, perch, crouch, rest on", handling{over: asStay,
 		plan: planPerch})
 	add("climb, jump, leap, hop, step, climb up, clamber, get, scramble, vault, board", handling{name: "climb",
-		over: []command.Verb{command.Move}, plan: planPerch})
+		over: []command.Verb{command.Move, command.Use}, plan: planPerch})
+	add("dance, sing, hum, whistle, chant", handling{name: "sing", over: []command.Verb{command.Use, command.Talk},
+		plan: planGesture})
 	add("go, walk, run, come, cross, approach", handling{name: "go", over: []command.Verb{command.Move},
 		plan: planWalk})
 	add("warm", handling{over: asUse, plan: planWarm})
@@ -133,9 +139,10 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw,
 		command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
-	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap", handling{name: "hit", over: asBlow, makes: true,
+	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap, stomp, stamp, tread, trample", handling{name: "hit", over: asBlow, makes: true,
 		plan: planHit})
 	add("look, peek, peer, search, check", handling{name: "look", over: asLook, plan: planPeek})
+	add("take from", handling{name: "take", over: []command.Verb{command.Attack}, makes: true, plan: planTakeDown})
 	add("take down, pull down, get down, unhook, unpin", handling{name: "take",
 		over: append([]command.Verb{command.Attack}, asAny...), makes: true, plan: planTakeDown})
 	add("use", handling{over: []command.Verb{command.Use}, plan: planUseAs})
@@ -166,6 +173,11 @@ func (s *turn) planHandling() error {
 	}
 	if h.tool != "" && !canLackTool(h.name) {
 		if _, err := h.findTool(h.tool); err != nil {
+			return err
+		}
+	}
+	if h.isOwnBody(h.object) && !slices.Contains([]string{"put", "warm", "wear", "take off"}, h.name) {
+		if ok, err := h.planBodyAct(); ok || err != nil {
 			return err
 		}
 	}

@@ -74,6 +74,11 @@ func (s *turn) findHolder() (world.Card, error) {
 		return s.place, nil
 	}
 	name := s.intent.Targets[0]
+	if slices.ContainsFunc(s.intent.Manner().Parts, func(p command.Part) bool {
+		return p.Name == name && slices.Contains([]string{"for", "as", "like", "with", "without"}, p.By)
+	}) {
+		return s.place, nil // for a souvenir
+	}
 	r, err := s.resolveHere(name)
 	if err != nil {
 		return s.place, err

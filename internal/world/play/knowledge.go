@@ -16,12 +16,15 @@ import (
 )
 
 // goodsPattern matches words that ask somebody for goods: if she sells pie, do you have any rope, what do you sell.
-var goodsPattern = regexp.MustCompile(`(?i)\b(?:you|he|she|they|if|whether)(?: also| still)? (?:sells?|have|has|got|` +
+var goodsPattern = regexp.MustCompile(`(?i)\b(?:you|he|she|they|if|whether)(?: also| still)? (?:sells?|have|has|` +
+	`got|` +
 	`serves?|offers?)(?: got)?(?: for sale)?\b(?: (?:a|an|any|some|the|more|of|another) )*(.*)`)
 
 // asksGoods matches the question for everything that somebody sells.
-var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:else )?(?:do |does |have )?(?:you|he|she|they) (?:also )?(?:sell|sells|serve|have|has|got)` +
-	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\b(?:what|anything|something|things?|goods)\b.*\bfor sale\b|\byour (?:wares|goods|prices)\b`)
+var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:else )?(?:do |does |have )?(?:you|he|she|` +
+	`they) (?:also )?(?:sell|sells|serve|have|has|got)` +
+	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\b(?:what|anything|something|things?|` +
+	`goods)\b.*\bfor sale\b|\byour (?:wares|goods|prices)\b`)
 
 // asksFor reports whether words ask for something, and do not only keep up a conversation.
 func asksFor(said string) bool {
@@ -47,7 +50,7 @@ func orders(said string) bool {
 		at++
 	}
 	return at+1 < len(words) && meaning.Lemma(words[at], meaning.Verb) == words[at] &&
-		(at > 0 || meaning.Lemma(words[at], meaning.Noun) == "" && meaning.Lemma(words[at], meaning.Adjective) == "")
+		!slices.Contains(talkVerbs, words[at]) && (at > 0 || meaning.Lemma(words[at], meaning.Noun) == "" && meaning.Lemma(words[at], meaning.Adjective) == "")
 }
 
 // answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
@@ -83,7 +86,12 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	}
 	s.unsure = true
 	subject := subjectOf(said)
+	remedy := remedyPattern.FindStringSubmatch(said)
 	switch {
+	case strings.Contains(said, "for sale"):
+		return "Not that I know of.", nil
+	case remedy != nil:
+		return "I have nothing for " + remedy[1] + ".", nil
 	case wish:
 		return lacking.tell(s.action.Line, thing), nil
 	case asksWhy.MatchString(said):
@@ -97,16 +105,23 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 }
 
 // asksOpinion matches the question for somebody's opinion of a thing, which is its part.
-var asksOpinion = regexp.MustCompile(`(?i)\b(?:what (?:do|does|did|would) (?:you|he|she|they) (?:think|make|say|feel)s? (?:of|about)|(?:do|did|don't) you (?:like|love|hate|trust|enjoy|believe in)|` +
+var asksOpinion = regexp.MustCompile(`(?i)\b(?:what (?:do|does|did|would) (?:you|he|she|they) (?:think|make|say|` +
+	`feel)s? (?:of|about)|(?:do|did|don't) you (?:like|love|hate|trust|enjoy|believe in)|` +
 	`your opinion (?:of|on|about)|how do you (?:like|find|feel about)) ([^,?.]+)`)
+
+// remedyPattern matches the question for something against a trouble.
+var remedyPattern = regexp.MustCompile(`(?i)\b(?:something|anything) (?:for|against) ([^?.!]+)`)
 
 // asksElse matches questions that have food or drink in them, and ask for neither.
 var asksElse = regexp.MustCompile(`(?i)^(?:who|whose|why|when|where|how|about)\b`)
 
 // requestPattern matches requests to do something, which nobody does for words alone; the verb is the first part.
-var requestPattern = regexp.MustCompile(`(?i)^(?:please |then |so |but )*(?:(?:can|could|will|would|won't|can't) you (?:please |kindly |perhaps |ever |` +
-	`happen to |possibly )*(\w+)|(?:can|could|may|might|shall) (?:i|we) (?:please )?(\w+)|(?:teach|lend|sing|read|write|draw|pay|help|buy|forgive|join|follow|kiss|` +
-	`marry|guide|lead|let|play|sell|bring|cook|make|give) (?:me|us)|if (?:you|he|she|they)(?:'d|'ll| would| will| could) \w+ (?:me|us))\b`)
+var requestPattern = regexp.MustCompile(`(?i)^(?:please |then |so |but )*(?:(?:can|could|will|would|won't|` +
+	`can't) you (?:please |kindly |perhaps |ever |` +
+	`happen to |possibly )*(\w+)|(?:can|could|may|might|shall) (?:i|we) (?:please )?(\w+)|(?:teach|lend|sing|read|` +
+	`write|draw|pay|help|buy|forgive|join|follow|kiss|` +
+	`marry|guide|lead|let|play|sell|bring|cook|make|give) (?:me|us)|if (?:you|he|she|they)(?:'d|'ll| would| will|` +
+	` could) \w+ (?:me|us))\b`)
 
 // talkVerbs are verbs of requests that words fulfil.
 var talkVerbs = strings.Fields("tell explain say show know describe remember recommend suggest advise mean think call like prefer have be care name answer repeat")
@@ -119,8 +134,10 @@ func isPersonal(said string) bool {
 }
 
 // priceWished matches the question for the price of a thing to somebody.
-var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|would you (?:want|take) ` +
-	`for|for|is|are|costs?|would|does|do) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|jar|pot|of|your) )*(.+?)(?: costs?(?: me)?)?[?.! ]*$`)
+var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|` +
+	`would you (?:want|take) ` +
+	`for|for|is|are|costs?|would|does|do) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|jar|` +
+	`pot|of|your) )*(.+?)(?: costs?(?: me)?)?[?.! ]*$`)
 
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {
@@ -143,7 +160,8 @@ func thingWished(said string) (thing string, ok bool) {
 }
 
 // measurePattern matches a measure of a thing, which is asked for with no more words: a pint of beer.
-var measurePattern = regexp.MustCompile(`(?i)^(?:(?:a|an|one|two|three|another) )((?:pint|glass|mug|cup|tankard|jug|bottle|slice|piece|bowl|plate|pot|loaf)s? of .+?)[.! ]*$`)
+var measurePattern = regexp.MustCompile(`(?i)^(?:(?:a|an|one|two|three|another) )((?:pint|glass|mug|cup|tankard|` +
+	`jug|bottle|slice|piece|bowl|plate|pot|loaf)s? of .+?)[.! ]*$`)
 
 // isGoods reports whether a name is that of a thing that may change hands, and not of a person or of a thought.
 func isGoods(name string) bool {
@@ -265,9 +283,12 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 
 // asksMeasure matches the question for a number or a time, and measures a sentence that has one.
 var (
-	asksMeasure = regexp.MustCompile(`(?i)\b(?:how (?:long|often|many|much|far|old|big|deep|heavy|tall|soon)|since when|^when|what time|until when)\b`)
-	measures    = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen|half|once|` +
-		`twice|years?|days?|hours?|minutes?|weeks?|months?|mornings?|evenings?|nights?|noon|always|never|since|every|each|monday|tuesdays?|wednesday|thursday|friday|saturday|sundays?|` +
+	asksMeasure = regexp.MustCompile(`(?i)\b(?:how (?:long|often|many|much|far|old|big|deep|heavy|tall|soon)|` +
+		`since when|^when|what time|until when)\b`)
+	measures = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|` +
+		`twenty|thirty|forty|fifty|hundred|thousand|dozen|half|once|` +
+		`twice|years?|days?|hours?|minutes?|weeks?|months?|mornings?|evenings?|nights?|noon|always|never|since|every|` +
+		`each|monday|tuesdays?|wednesday|thursday|friday|saturday|sundays?|` +
 		`deep|high|tall|older)\b`)
 )
 
@@ -328,7 +349,8 @@ func subjectOf(said string) string {
 }
 
 // whoseNoun matches the noun that a question word belongs to.
-var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do|does|did|have|has|was|were|can|will|would)\b`)
+var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do|does|did|have|has|was|were|can|` +
+	`will|would)\b`)
 
 // vagueNouns are nouns that a question is hardly about.
 var vagueNouns = strings.Fields("today tonight tomorrow yesterday nobody everybody day night morning evening true best worst make lot bit north south east west way " +
@@ -340,6 +362,8 @@ func nounOf(words []string) (noun string) {
 	determined := false
 	for i, w := range words {
 		switch {
+		case i > 0 && slices.Contains(pronouns, words[i-1]) && !slices.Contains(determiners, words[i-1]):
+			continue // what he wants
 		case slices.Contains(determiners, w):
 			determined = true
 		case len(contentWords(w)) == 0 || slices.Contains(vagueNouns, w) || meaning.Lemma(w, meaning.Noun) == "" ||

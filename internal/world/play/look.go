@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -36,6 +37,14 @@ func (s *turn) planLookAt(name string) error {
 	if err != nil {
 		return err
 	}
+	if words := strings.Fields(name); !r.isFound() && len(words) > 1 && meaning.Lemma(words[len(words)-1], meaning.Verb) != "" {
+		shorter := strings.Join(words[:len(words)-1], " ") // watch the fishwives haggle
+		if other, err := s.resolve(shorter, all); err != nil {
+			return err
+		} else if other.isFound() {
+			r, name = other, shorter
+		}
+	}
 	if err := r.unclear(); err != nil {
 		return err
 	}
@@ -56,9 +65,12 @@ func (s *turn) planLookAt(name string) error {
 		if err := s.lookAtMention(r); err != nil {
 			return err
 		}
-		s.action.Detail = markup.Clean(name)
+		s.action.Detail = markup.Clean(r.name)
 	case !isCard && !r.all && !isEverywhere(name):
-		return s.notHere(name)
+		if ok, err := s.isAtShore(name); err != nil || !ok {
+			return cmpErr(err, s.notHere(name))
+		}
+		s.action.Detail = markup.Clean(name)
 	case !isCard && !r.all:
 		s.action.Detail = markup.Clean(name)
 	}

@@ -2,6 +2,7 @@ package play
 
 import (
 	"slices"
+	"strings"
 
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -47,6 +48,9 @@ func (h *handled) planGoal() (ok bool, err error) {
 	if plain, err := h.hasDirection(); plain || err != nil {
 		return false, err
 	}
+	if slices.Contains(beyond, h.manner.Verb) {
+		return true, cannot("unfit", "That is more than you can do.")
+	}
 	goals, err := h.goals()
 	if err != nil {
 		return true, err
@@ -54,6 +58,9 @@ func (h *handled) planGoal() (ok bool, err error) {
 	around, err := h.cardsAround()
 	if err != nil {
 		return true, err
+	}
+	if len(goals) > 0 && isWater(goals[0].Name) {
+		return true, h.planIntoWater(goals[0])
 	}
 	for i, p := range goals {
 		if here, err := h.isThisPlace(p.Name); err != nil || here && i == 0 {
@@ -84,6 +91,23 @@ func (h *handled) planGoal() (ok bool, err error) {
 	return false, nil
 }
 
+// isWater reports whether a name is that of water to be in.
+func isWater(name string) bool {
+	return isAnyOf(command.HeadOf(name), []string{"body of water", "water"})
+}
+
+// planIntoWater goes into water that is here, or up to it.
+func (h *handled) planIntoWater(goal command.Part) error {
+	if ok, err := h.hasLiquid(goal.Name); err != nil || !ok {
+		return orCannot(err, reasonUnknown, "You see no %s here.", goal.Name)
+	}
+	if goal.By == "to" || goal.By == "up to" || goal.By == "toward" || goal.By == "towards" || goal.By == "" || goal.By == "along" {
+		return h.doneGoing("", subject{name: "the " + goal.Name})
+	}
+	h.name, h.makes = "swim", false
+	return h.done("into", subject{name: "the " + goal.Name})
+}
+
 // hasDirection reports whether the direction of a motion is enough to know where it leads: a point of the compass, or
 // one of an exit.
 func (h *handled) hasDirection() (bool, error) {
@@ -92,8 +116,16 @@ func (h *handled) hasDirection() (bool, error) {
 		return d != "", nil
 	}
 	exits, err := h.exitsHere()
-	_, there := world.ExitToward(exits, d)
-	return there, err
+	if _, there := world.ExitToward(exits, d); !there || err != nil {
+		return false, err
+	}
+	goals, err := h.goals()
+	if err != nil || len(goals) == 0 {
+		return true, err
+	}
+	r, err := h.resolveHere(goals[0].Name) // splash in the puddle
+	t, isCard := r.card()
+	return !(isCard && t.ID != h.place.ID || r.isMentioned() && !r.mention.Denied), err
 }
 
 // isThisPlace reports whether a name means the place where the player is, and none that an exit leads to.
@@ -133,11 +165,18 @@ func planWalk(h *handled) error {
 		case h.manner.Verb == "cross":
 			h.action.Handling = &world.Handling{Words: "cross"}
 			return h.doneGoing("along", t)
+		case !slices.Contains(plainMotions, h.manner.Verb) && p.By != "" && h.manner.Object == "":
+			h.action.Handling = &world.Handling{Words: h.manner.Verb + " " + p.By} // splash in the puddle
+			return h.doneGoing("along", t)
 		}
 		return h.doneGoing("", t)
 	}
 	return errOther
 }
+
+// plainMotions are verbs of motions that are told as going up to a thing.
+var plainMotions = strings.Fields("go come walk run get head move return travel approach proceed hurry rush make step follow enter visit " +
+	"race dash stroll wander the up down in out back to over")
 
 // doneGoing finishes a motion inside the place.
 func (h *handled) doneGoing(effect string, t subject) error {

@@ -60,6 +60,10 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		return s.findExitTo()
 	}
 	way, ok := world.ExitToward(exits, d)
+	if !ok && s.intent.DirectObject != "" && d.Index() >= 8 {
+		return world.Exit{}, cannot("no_exit", "You see no way to %s from here. %s",
+			world.DefiniteName(markup.Clean(s.intent.DirectObject)), tellExits(exits))
+	}
 	if !ok {
 		return world.Exit{}, cannot("no_exit", "You cannot go %s from here. %s", d.Going(), tellExits(exits))
 	}

@@ -123,22 +123,21 @@ func findMention(all []passage, phrase string, near command.Nearness) (r referen
 	return r
 }
 
-// findLoosely finds the only living card that the noun of a phrase means, without regard to the qualities in the
-// phrase: the sleeping crab.
+// findLoosely finds the only card or noun of a text that a phrase means without the qualities in front of its noun: the
+// sleeping crab, the little slip of bone.
 func (s *turn) findLoosely(phrase string, among []world.Card, r *referent) error {
 	words := command.BareWords(phrase)
-	if len(words) < 2 || !command.IsQuality(words[0]) {
-		return nil
-	}
-	among = slices.DeleteFunc(slices.Clone(among), func(t world.Card) bool { return !world.IsAlive(t) })
-	var loose referent
-	for _, find := range []step{s.findNamed, s.findRole, s.findGender} {
-		if err := find(strings.Join(words[1:], " "), among, &loose); err != nil {
-			return err
-		}
-		if len(loose.cards) == 1 {
-			r.cards = loose.cards
-			return nil
+	for len(words) > 1 && command.IsLooseQuality(words[0]) && words[1] != "of" {
+		words = words[1:]
+		for _, find := range []step{s.findNamed, s.findRole, s.findTextOfPlace, s.findGender, s.findText} {
+			var loose referent
+			if err := find(strings.Join(words, " "), among, &loose); err != nil {
+				return err
+			}
+			if len(loose.cards) == 1 || loose.isMentioned() {
+				*r = loose
+				return nil
+			}
 		}
 	}
 	return nil

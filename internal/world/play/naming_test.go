@@ -145,3 +145,22 @@ func TestYouIsNobodyUntilSpokenTo(t *testing.T) {
 	s.Edit("Quay", canon.Edit{Content: new("<p>You see a lamp that you know.</p>")})
 	s.Joins("Mira").Does("talk to you").Is("results.0.reason", "no_target", "results.0.text", "Whom do you mean? Name them.")
 }
+
+// Qualities that nobody wrote, words behind the noun and typing errors in it do not hide a thing that is there.
+func TestLooseNamesOfThings(t *testing.T) {
+	s := newCompany(t)
+	p := s.Joins("Mira")
+	for text, want := range map[string]string{
+		"look at the lovely little sign":           "Under the arch sits a letter-writer with a sign.",
+		"look at the sign like a clever man":       "Under the arch sits a letter-writer with a sign.",
+		"look at the siiign":                       "Under the arch sits a letter-writer with a sign.",
+		"look at the newest boat":                  "The boats are called Did She and So He Left.",
+		"look at the boaat":                        "The boats are called Did She and So He Left.",
+		"examine the wooden sign":                  "You see no wooden sign here. But: ",
+		"look at the very old turbot of the clerk": "A man holds a very old turbot.",
+	} {
+		if told, _ := p.Does(text).At("narration").(string); !strings.HasPrefix(told, want) {
+			t.Errorf("%s: %q, want %q", text, told, want)
+		}
+	}
+}

@@ -42,16 +42,15 @@ func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string
 	return "", nil
 }
 
-// tellReconciliation narrates to a player how it was set to the time of a place. That the player is ahead of the hour
-// is told once for each part of the day.
+// tellReconciliation narrates to a player how it was set to the time of a place, if that is another part of the day than
+// its own. That the player is ahead of the hour is told once for each part of the day.
 func (m narrator) tellReconciliation(ctx context.Context, e canon.StoredEvent) (string, error) {
 	var r, earlier world.Reconciliation
 	world.DecodeFields(e.Payload, &r)
-	switch r.Policy {
-	case world.PolicyWait:
-		return "You wait " + world.FormatDuration(r.Clock-r.From) + "; it is " + world.TimeOfDay(r.Clock) + " now.", nil
-	case world.PolicyCompress:
-	default:
+	switch {
+	case r.Policy == world.PolicyWait && world.TimeOfDay(r.From) != world.TimeOfDay(r.Clock):
+		return "The time has gone by: it is " + world.TimeOfDay(r.Clock) + " now.", nil
+	case r.Policy != world.PolicyCompress || world.TimeOfDay(r.From) == world.TimeOfDay(r.Anchor):
 		return "", nil
 	}
 	events, _, err := m.Events(ctx, canon.EventQuery{Scopes: []string{e.Scope}, Types: []string{e.Type},
@@ -357,12 +356,12 @@ func tellRest(d world.Action) string {
 		return "You settle down, and no rest comes: hardly a moment has passed. " +
 			"It is too soon to rest again."
 	}
-	return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again " + inDayPart(d.Clock) +
-		". " + slowHour
+	return "You rest for " + world.FormatDuration(d.DurationMs) + ", and stir again before you meant to, " +
+		inDayPart(d.Clock) + "."
 }
 
-// slowHour tells that a wait ended early because the player is as far ahead of the world as MaxLead allows.
-const slowHour = "The hours are slow to pass: you give up waiting for now."
+// tooLong tells that a wait ended early because the player is as far ahead of the world as MaxLead allows.
+const tooLong = "You have had enough of it before the time is up."
 
 // longTravel is the cut of a travel from which on the narration mentions that it took less time
 // than it should.

@@ -14,6 +14,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/memory"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/world"
@@ -147,7 +148,7 @@ func readState(s *worldtest.Scene, players []worldtest.Player) worldState {
 // go back, everyone is at one place, no thing is lost or created, and rebuilding from the streams
 // gives the same tables.
 func TestRandomCommandsKeepInvariants(t *testing.T) {
-	for seed := range uint64(2) {
+	for seed := range uint64(raceenabled.Share(2, 2)) {
 		store := sqlitetest.Open(t)
 		s, players, r := randomWorld(t, store, seed)
 		before := readState(s, players)

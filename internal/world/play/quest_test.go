@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/memory"
 	"loregate/internal/world"
 	"loregate/internal/world/worldtest"
@@ -116,7 +117,7 @@ func TestQuestsFailAndAreRefused(t *testing.T) {
 
 // No reward is given twice or lost, under retries and under acts whose process ended before their quests moved.
 func TestRewardsAreGivenOnce(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(raceenabled.Share(3, 3)) {
 		s := worldtest.Empty(t, memory.New(), func(c *worldtest.Setup) { c.Pace.Moves, c.Pace.Looks = -1, -1 })
 		r := rand.New(rand.NewPCG(seed, 3))
 		s.Build()

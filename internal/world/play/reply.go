@@ -23,16 +23,20 @@ type courtesy struct {
 
 // courtesies are in order: the first that fits counts.
 var courtesies = []courtesy{
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good ?night|so long|take care|sleep well)\b`), "bid you farewell",
+	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good ?night|so long|take care|` +
+		`sleep well)\b`), "bid you farewell",
 		[]string{"Go well.", "Until the next time.", "Mind how you go.", "Farewell, then.", "Safe ways.", "Good day."}},
 	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful|cheers)\b`), "nod", []string{"You are welcome.",
 		"Don't mention it.", "No need for thanks.", "Any time.", "It was nothing.", "Glad to."}},
 	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive|^i lied\b)`), "take it well",
 		[]string{"No harm done.", "It is forgotten.", "Say no more of it.", "Well. All right.", "These things happen."}},
-	{regexp.MustCompile(`(?i)\bhow (?:are you(?: all| both| today| doing)*|do you do|is (?:business|life|trade)|goes (?:it|business))[?.! ]*$|` +
-		`\bhow's (?:business|life|trade|it going)\b|^are you (?:well|all right|alright)\b`), "nod", []string{"Well enough, thank you.",
+	{regexp.MustCompile(`(?i)\bhow (?:are you(?: all| both| today| doing)*|do you do|is (?:business|life|trade)|` +
+		`goes (?:it|business))[?.! ]*$|` +
+		`\bhow's (?:business|life|trade|it going)\b|^are you (?:well|all right|` +
+		`alright)\b`), "nod", []string{"Well enough, thank you.",
 		"I cannot complain.", "Much as yesterday.", "Well, and you?", "No worse than the weather."}},
-	{regexp.MustCompile(`(?i)^(?:oh |and |well )?(?:hello|hi|hey|greetings|good (?:morning|day|evening|afternoon)|morning|evening|afternoon|well met|` +
+	{regexp.MustCompile(`(?i)^(?:oh |and |well )?(?:hello|hi|hey|greetings|excuse me|good (?:morning|day|evening|` +
+		`afternoon)|morning|evening|afternoon|well met|` +
 		`nice to meet you|pleased to meet you)\b`), "greet you", greetingLines},
 }
 
@@ -40,35 +44,53 @@ var greetingLines = []string{"Good day to you.", "And to you.", "Hello there.", 
 
 // shortAnswers are kinds of short answers, and the lines to them.
 var shortAnswers = []courtesy{
-	{regexp.MustCompile(`(?i)^(?:not (?:now|yet|today)|(?:no|perhaps|maybe),? (?:not now|later|another time|not yet|not today|tomorrow)|later|another time|` +
-		`some other time|maybe|perhaps|never ?mind)\b`), "nod", []string{"Another time, then.", "As you like.", "It will keep.", "There is no hurry."}},
+	{regexp.MustCompile(`(?i)^(?:not (?:now|yet|today)|(?:no|perhaps|maybe),? (?:not now|later|another time|` +
+		`not yet|not today|tomorrow)|later|another time|` +
+		`some other time|maybe|perhaps|` +
+		`never ?mind)\b`), "nod", []string{"Another time, then.", "As you like.", "It will keep.", "There is no hurry."}},
 	{regexp.MustCompile(`(?i)^(?:no|not really|not at all|not for me|i decline|i refuse|i'd rather not)\b`), "nod",
 		[]string{"As you like.", "No harm in asking.", "Well, then not.", "So be it."}},
-	{regexp.MustCompile(`(?i)^(?:really|no|is that (?:so|true)|truly|are you (?:sure|serious|certain))\?|^(?:are you (?:sure|serious|certain)|really|wow|goodness|huh)\b`),
+	{regexp.MustCompile(`(?i)^(?:really|no|is that (?:so|true)|truly|are you (?:sure|serious|certain))\?|` +
+		`^(?:are you (?:sure|serious|certain)|really|wow|goodness|huh)\b`),
 		"nod", []string{"As true as I stand here.", "So I said.", "You may believe it or not.", "I would not say it otherwise."}},
-	{regexp.MustCompile(`(?i)^(?:yes|sure|gladly|certainly|absolutely|indeed|of course|deal|agreed|with pleasure|okay|fine|all ?right|right|true|very well|` +
-		`i see|i understand|both|exactly|please)\b`), "nod", []string{"Good.", "Well, then.", "So we are agreed.", "I am glad to hear it."}},
+	{regexp.MustCompile(`(?i)^(?:yes|sure|gladly|certainly|absolutely|indeed|of course|deal|agreed|with pleasure|` +
+		`okay|fine|all ?right|right|true|very well|` +
+		`i see|i understand|both|exactly|` +
+		`please)\b`), "nod", []string{"Good.", "Well, then.", "So we are agreed.", "I am glad to hear it."}},
 }
 
 // Patterns of what somebody is asked about itself.
 var (
-	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)(?:,? (?:sir|madam|then|exactly))?[?.! ]*$|what(?:'s| is) your (?:name|job|trade|` +
-		`work)|what are you called|what (?:do you|(?:is it|it is) that you|you) do(?: here| for a living| all day)?(?: (?:on|at|in) .+)?[?.! ]*$|who (?:he|she) is|is your name|` +
-		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|what are you doing(?: ` +
-		`here)?[?.! ]*$|about you)\b|\bwho (?:are|r) (?:you|u)\b`)
+	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)(?:,? (?:sir|madam|then|exactly))?[?.! ]*$|` +
+		`what(?:'s| is) your (?:name|job|trade|` +
+		`work)|what are you called|what (?:do you|(?:is it|it is) that you|you) do(?: here| for a living|` +
+		` all day)?(?: (?:on|at|in) .+)?[?.! ]*$|who (?:he|she) is|is your name|` +
+		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|` +
+		`what are you doing(?: ` +
+		`here)?[?.! ]*$|your names|about you)\b|\bwho (?:are|r) (?:you|u)\b`)
 	asksAge   = regexp.MustCompile(`(?i)\bhow old (?:are you|(?:he|she) is)|\byour age\b|\b(?:his|her) age\b`)
-	asksAgain = regexp.MustCompile(`(?i)^(?:(?:what|sorry, what|pardon, what) (?:did you|have you|do you|was that you|were you) (?:just )?(?:say|said|saying|mean)\b|say (?:that|it) again|come again|` +
+	asksAgain = regexp.MustCompile(`(?i)^(?:(?:what|sorry, what|pardon, what) (?:did you|have you|do you|` +
+		`was that you|were you) (?:just )?(?:say|said|saying|mean)\b|say (?:that|it) again|come again|` +
 		`(?:can|could|would) you (?:please )?(?:repeat|say) (?:that|it)|pardon\?|what\?|what was that)`)
-	asksLeave  = regexp.MustCompile(`(?i)^(?:can|could|may|might) (?:i|we) (?:please )?(?:ask|tell|bother|trouble) you(?: (?:something|a (?:question|favou?r)|a thing|for a moment))?[?.! ]*$`)
-	asksIfIs   = regexp.MustCompile(`(?i)^(?:so |and |but )?(?:are|aren't) you (?:really |by chance |perhaps |not )*(?:an? |the )?([\pL' -]+?)\??$`)
-	asksAdvice = regexp.MustCompile(`(?i)\b(?:recommend|suggest|advi[sc]e|what (?:should|shall|would) (?:i|you) (?:have|eat|drink|buy|do)|` +
+	directionsPattern = regexp.MustCompile(`(?i)^for (?:directions|the way|the road) to (.+?)[.?! ]*$`)
+	asksLeave         = regexp.MustCompile(`(?i)^(?:can|could|may|might) (?:i|we) (?:please )?(?:ask|tell|bother|` +
+		`trouble) you(?: (?:something|a (?:question|favou?r)|a thing|for a moment))?[?.! ]*$`)
+	asksIfIs = regexp.MustCompile(`(?i)^(?:so |and |but )?(?:are|aren't) you (?:really |by chance |` +
+		`perhaps |not )*(?:an? |the )?([\pL' -]+?)\??$`)
+	asksAdvice = regexp.MustCompile(`(?i)\b(?:recommend|suggest|advi[sc]e|what (?:should|shall|would) (?:i|` +
+		`you) (?:have|eat|drink|buy|do)|` +
 		`what(?:'s| is) (?:good|the best|your best)|anything (?:nice|good|special|fresh|tasty))\b`)
-	asksWork = regexp.MustCompile(`(?i)\b(?:any work|some work|work for me|(?:a|any|some) jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
-		`help|can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|can i do (?:something )?for you|` +
+	asksWork = regexp.MustCompile(`(?i)\b(?:any work|some work|work for me|^for (?:some |any )?work|(?:a|any|` +
+		`some) jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
+		`help|can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|` +
+		`can i do (?:something )?for you|` +
 		`(?:anything|something) (?:that )?i (?:can|could) do|in need of (?:work|help)|for hire|work here)\b`)
-	insults = regexp.MustCompile(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|liars?|thief|worst|dirty|too (?:expensive|dear|much|loud)|` +
-		`lazy|rude|fat|idiots?|silly|cheats?|mad|nasty|horrible|disgusting|wrong|not much|dislike|cheap|useless|poor)\b`)
-	praise = regexp.MustCompile(`(?i)\b(?:nice|lovely|good|kind|beautiful|best|fine|like|love|great|pretty|wonderful|sweet|clever|brave|handsome|splendid|charming|` +
+	insults = regexp.MustCompile(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|` +
+		`liars?|thief|worst|dirty|too (?:expensive|dear|much|loud)|` +
+		`lazy|rude|fat|idiots?|silly|cheats?|mad|nasty|horrible|disgusting|wrong|not much|dislike|cheap|useless|` +
+		`poor)\b`)
+	praise = regexp.MustCompile(`(?i)\b(?:nice|lovely|good|kind|beautiful|best|fine|like|love|great|pretty|` +
+		`wonderful|sweet|clever|brave|handsome|splendid|charming|` +
 		`fair|admire|warm|delicious|famous|excellent|magnificent|gorgeous|impressive|amazing|fantastic|brilliant)\b`)
 )
 
@@ -105,6 +127,8 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 	switch m := asksIfIs.FindStringSubmatch(said); {
 	case asksLeave.MatchString(said):
 		return pick([]string{"Ask, then.", "I am listening.", "Speak up.", "What is it?"}), nil
+	case strings.Contains(said, "I owe you") && !priceWished.MatchString(said):
+		return "You owe me nothing that I know of.", nil
 	case asksAge.MatchString(said):
 		return tellAge(b.other), nil
 	case asksWork.MatchString(said):
@@ -120,6 +144,9 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 		return introduce(b.other), nil
 	}
 	q, ok := command.ReadQuestion(said)
+	if m := directionsPattern.FindStringSubmatch(said); m != nil {
+		q, ok = command.ReadQuestion("where is " + m[1] + "?")
+	}
 	if topic, about := strings.CutPrefix(strings.ToLower(said), "about "); about && !ok {
 		q, ok = command.ReadQuestion("what about " + topic)
 	}
@@ -211,8 +238,10 @@ func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 }
 
 // acceptPattern matches the acceptance of an offer.
-var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|absolutely|of course|with pleasure|okay|deal|agreed|fine|` +
-	`all ?right|very well|why not|i accept|i agree|i'm in|count me in|(?:yes,? |ok(?:ay)?,? )?i(?:'ll| will| can|'d love to| would love to|'d be glad to) (?:do|take|accept|help|go|try|gladly|bring|fetch|see to)|` +
+var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|` +
+	`absolutely|of course|with pleasure|okay|deal|agreed|fine|` +
+	`all ?right|very well|why not|i accept|i agree|i'm in|count me in|(?:yes,? |ok(?:ay)?,? )?i(?:'ll| will| can|` +
+	`'d love to| would love to|'d be glad to) (?:do|take|accept|help|go|try|gladly|bring|fetch|see to)|` +
 	`i(?:'ll| will)[.! ]*$|you can count on me|leave it to me|consider it done|it's a deal|i take it)\b`)
 
 // tellIfIs answers whether somebody is of a name or a trade; "" if the words are neither.

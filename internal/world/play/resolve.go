@@ -81,7 +81,7 @@ func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error
 		return r, nil
 	}
 	if r.cards, r.all = matchNames(phrase, among, command.FitForms); len(r.cards) > 0 {
-		return r, nil
+		return s.preferText(r, phrase)
 	}
 	switch {
 	case command.MeansSelf(phrase):
@@ -131,8 +131,38 @@ type step func(phrase string, among []world.Card, r *referent) error
 // steps returns the ways to find the referent of a phrase that are tried after the names of cards, in their order.
 func (s *turn) steps() []step {
 	return []step{s.findRole, s.findTextOfPlace, s.findWay, s.findGender, s.findText, s.findKindOfPlace,
-		s.findAkin, s.findMisspelled, s.findLoosely}
+		s.findWhole, s.findAkin, s.findMisspelled, s.findLoosely}
 }
+
+// preferText returns the noun of a text instead of the place whose name has it: the anchor of The Dry Anchor.
+func (s *turn) preferText(r referent, phrase string) (referent, error) {
+	t, ok := r.card()
+	if !ok || t.ID != s.place.ID || strings.EqualFold(phrase, t.Title()) {
+		return r, nil
+	}
+	var other referent
+	if err := s.findText(phrase, nil, &other); err != nil || !other.isMentioned() || other.mention.Denied {
+		return r, err
+	}
+	return other, nil
+}
+
+// findWhole finds the thing that a phrase names a part of: the piano of "the lid of the piano".
+func (s *turn) findWhole(phrase string, among []world.Card, r *referent) error {
+	part, whole, ok := strings.Cut(phrase, " of ")
+	if !ok || len(command.BareWords(part)) == 0 || !isThing(command.HeadOf(part)) && !slices.Contains(spots, command.HeadOf(part)) {
+		return nil
+	}
+	for _, find := range []step{s.findNamed, s.findTextOfPlace, s.findText} {
+		if err := find(whole, among, r); err != nil || r.isFound() {
+			return err
+		}
+	}
+	return nil
+}
+
+// spots are nouns of parts that everything has.
+var spots = strings.Fields("top bottom side edge end back front middle centre center corner rim surface inside outside underside tip half")
 
 // looseSteps is the number of steps that compare words as they are. The last step needs two words.
 const looseSteps = 6
@@ -257,8 +287,11 @@ func (s *turn) findCards(phrase string, among []world.Card) ([]world.Card, error
 	if s.findAkinCards(phrase, among, &r); len(r.cards) > 0 {
 		return r.cards, nil
 	}
-	found, _ := matchNames(phrase, among, command.FitSlip)
-	return found, nil
+	if found, _ := matchNames(phrase, among, command.FitSlip); len(found) > 0 {
+		return found, nil
+	}
+	err := s.findLoosely(phrase, among, &r)
+	return r.cards, err
 }
 
 // findPersonHere returns the character, creature or player at the place that a name means. If it is somebody who stands
@@ -346,7 +379,7 @@ func (s *turn) orMentioned(absent error, phrase string) error {
 	t, ok := r.card()
 	switch {
 	case ok && slices.ContainsFunc(own, func(o world.Card) bool { return o.ID == t.ID }):
-		return cannot("held", "You have %s already.", world.Definite(t))
+		return cannot(reasonAlready, "You have %s already.", world.Definite(t))
 	case !r.isMentioned():
 		return s.notHere(phrase)
 	case r.mention.Denied:

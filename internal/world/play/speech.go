@@ -15,24 +15,35 @@ import (
 )
 
 // everyonePattern matches the names of all who are here, at the begin of words.
-var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|the (?:two|three) of them|them all|all of (?:them|you)|all|the (?:others|` +
+var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|` +
+	`the (?:two|three) of them|them all|all of (?:them|you)|all|the (?:others|` +
 	`crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
 
 // wishPattern matches the wish to have a thing.
-var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|love|fancy)|i fancy|i buy|i'll buy|i'll have|i will have|i'll take|i ` +
-	`will take|i (?:really )?(?:want|need)|(?:could|can|may|might) (?:i|we) (?:please )?(?:have|get|buy|order|trouble you for)|` +
-	`i(?:'d| would)? like to (?:have|buy|order|get)|i want to (?:buy|order|have)|i order|order|buy|purchase|(?:(?:can|could|would|will) you )?(?:please )?` +
-	`(?:give|sell|bring|get|hand|pour|serve|fetch) (?:me|us)|(?:have you|do you have|you have|you got|got|have) any)` +
-	`(?: to buy| to have| to order)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|a glass of|a pot of|a ` +
-	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?:,? please\b.*|,? if .+| from .+)?[.!?]*$`)
+var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|` +
+	`love|fancy)|i fancy|i buy|i'll buy|i'll have|i will have|i'd rather have|i'll take|i ` +
+	`will take|i (?:really )?(?:want|need)|(?:could|can|may|might) (?:i|we) (?:please )?(?:have|get|buy|order|` +
+	`trouble you for)|` +
+	`i(?:'d| would)? like to (?:have|buy|order|get)|i want to (?:buy|order|have)|i order|order|buy|purchase|` +
+	`(?:(?:can|could|would|will) you )?(?:please )?` +
+	`(?:give|sell|bring|get|hand|pour|serve|fetch) (?:me|us)|(?:have you|do you have|you have|you got|got|` +
+	`have) any)` +
+	`(?: to buy| to have| to order)? (?:please )?(?:(?:a|an|some|the|another|one|one of|a bit of|a piece of|` +
+	`a glass of|a pot of|a ` +
+	`bunch of|a slice of|any|more|of|your|my|that|this) )*(.+?)(?:,? (?:then|now|too|as well|instead|again|today|` +
+	`tonight))?(?:,? please\b.*|,? if .+| from .+)?[.!?]*$`)
 
 // pleasePattern matches a thing that is asked for with no more words: a beer, please.
-var pleasePattern = regexp.MustCompile(`(?i)^(?:just )?(?:(?:a|an|one|two|three|some|another|more) )?(.+?),? (?:please|of your (?:best|finest))[.! ]*$`)
+var pleasePattern = regexp.MustCompile(`(?i)^(?:just )?(?:(?:a|an|one|two|three|some|another|` +
+	`more) )?(.+?),? (?:please|of your (?:best|finest))[.! ]*$`)
 
 // tellMePattern matches the request to be told something of the one who is spoken to.
 var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:kindly |please )?|` +
-	`i was wondering if you would be so (?:very )?kind as to |would you (?:be so kind as to|mind) )?(?:tell me|telling me|let me know|` +
-	`explain(?: to me)?|i (?:would|'d) (?:like|love) to know|i (?:wonder|ask myself|want to know|was wondering|am wondering))(?: please)? ((?:if|whether|why|what|where|when|how|who|which)\b.*\b(?:you|your|yours)\b[^?.]*|(?:if|whether)\b[^?.]*)[?.! ]*$`)
+	`i was wondering if you would be so (?:very )?kind as to |would you (?:be so kind as to|mind) )?(?:tell me|` +
+	`telling me|let me know|` +
+	`explain(?: to me)?|i (?:would|'d) (?:like|love) to know|i (?:wonder|ask myself|want to know|was wondering|` +
+	`am wondering))(?: please)? ((?:if|whether|why|what|where|when|how|who|which)\b.*\b(?:you|your|yours)\b[^?.]*|` +
+	`(?:if|whether)\b[^?.]*)[?.! ]*$`)
 
 // replyPattern matches a yes or a no, perhaps with more words.
 var replyPattern = regexp.MustCompile(`(?i)^(?:yes|no|yes please|no thanks|no thank you|gladly|with pleasure|of ` +
@@ -45,7 +56,8 @@ var pardonPattern = regexp.MustCompile(`(?i)^(?:i am|i'm|so|very) (?:very |so |r
 // courtesyLead matches courtesies in front of a name.
 var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
 	`thanks|` +
-	`good (?:morning|day|evening|night|afternoon)|goodnight|(?:morning|evening|afternoon) |hello|hi|hey(?: you| there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
+	`good (?:morning|day|evening|night|afternoon)|goodnight|(?:morning|evening|afternoon) |hello|hi|hey(?: you|` +
+	` there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
 	`excuse me|pardon me|pardon|sorry|i am sorry) `)
 
 // utterance is a command with the signs that it is said to somebody.
@@ -64,12 +76,15 @@ type utterance struct {
 // readUtterance reads the signs that a command is said to somebody. ok is false if it has none.
 func readUtterance(text string) (u utterance, ok bool) {
 	text = strings.TrimSpace(markup.Clip(text, command.MaxLength))
-	told := tellMePattern.FindStringSubmatch(text)
+	told, noun := tellMePattern.FindStringSubmatch(text), false
 	if told != nil {
 		text = told[1]
 	}
 	if rest := text[len(speechLead.FindString(text)):]; len(strings.Fields(rest)) > 1 {
 		text = rest
+	}
+	if m := nounPattern.FindStringSubmatch(text); m != nil && !command.IsCourtesy(text) && meaning.Lemma(strings.ToLower(m[1]), meaning.Noun) != "" {
+		text, noun = "what about "+m[1]+"?", true
 	}
 	u.text, u.greets = text, courtesyLead.FindString(text)
 	u.speech, u.speaks = command.ReadSpeech(text)
@@ -86,33 +101,46 @@ func readUtterance(text string) (u utterance, ok bool) {
 		u.polite = true // good morning, fair ladies
 	}
 	_, plain := command.ReadQuestion(text)
-	u.said = u.polite || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
+	u.said = noun || u.polite || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
 		command.AddressesYou(text) && !plain || command.IsRemark(text) || command.IsStatement(text) || asksMe.MatchString(text) && !plain ||
 		offersHelp.MatchString(text)
 	u.asks = requestPattern.MatchString(text) && strings.HasSuffix(text, "?") && !plain
-	return u, u.speaks || u.wish != "" || u.greets != "" || u.called || u.said || u.asks
+	return u, u.speaks || u.wish != "" || u.greets != "" || u.called || u.said || u.asks || payPattern.MatchString(text)
 }
+
+// nounPattern matches a noun that stands for a question: tide?
+var nounPattern = regexp.MustCompile(`(?i)^(?:(?:the|your|his|her|this|that) )?(\pL{3,})\?+$`)
 
 // speechLead matches words that only go on with a talk.
 var speechLead = regexp.MustCompile(`(?i)^(?:(?:and|but|so|then|well|okay|now|oh|also|or)(?:,? then)?,? )+`)
 
 // callPattern matches words that somebody's name may stand in front of, without a comma.
-var callPattern = regexp.MustCompile(`(?i)^([\pL'’-]+(?: [\pL'’-]+){0,2}?) (?:who|what|why|where|when|how|which|are|is|do|does|did|have|has|can|` +
+var callPattern = regexp.MustCompile(`(?i)^([\pL'’-]+(?: [\pL'’-]+){0,2}?) (?:who|what|why|where|when|how|which|` +
+	`are|is|do|does|did|have|has|can|` +
 	`could|will|would|may|you|your|i|i'm|please|thanks|thank|hello)\b`)
 
 // thanksPattern matches thanks with their reason.
 var thanksPattern = regexp.MustCompile(`(?i)^(?:many |my )?(?:thanks|thank you)\b`)
 
+// payPattern matches the wish to pay somebody.
+var payPattern = regexp.MustCompile(`(?i)^(?:i )?(?:want to |would like to |'d like to )?(?:pay|` +
+	`settle up with) (?:the )?(.+?)[.! ]*$`)
+
 // greetingLead matches a greeting or a farewell at the begin of words.
-var greetingLead = regexp.MustCompile(`(?i)^(?:good (?:morning|day|evening|night|afternoon)|hello|hi|hey|greetings|goodbye|good bye|bye|farewell|goodnight)\b`)
+var greetingLead = regexp.MustCompile(`(?i)^(?:good (?:morning|day|evening|night|afternoon)|hello|hi|hey|` +
+	`greetings|goodbye|good bye|bye|farewell|goodnight)\b`)
 
 // offersHelp matches offers and requests for leave to speak.
-var offersHelp = regexp.MustCompile(`(?i)^let me (?:help|assist|carry|take|hold) (?:you|him|her|them)\b|^(?:can|could|may|shall|might|should) (?:i|we) (?:perhaps |please )?(?:help|ask|join|tell|offer|pay|thank|show|assist|serve|` +
+var offersHelp = regexp.MustCompile(`(?i)^let me (?:help|assist|carry|take|hold) (?:you|him|her|them)\b|^(?:can|` +
+	`could|may|shall|might|should) (?:i|we) (?:perhaps |please )?(?:help|ask|join|tell|offer|pay|thank|show|` +
+	`assist|serve|` +
 	`bother|trouble|buy|kiss|hug|call) you\b`)
 
 // asksMe matches requests to do something for the player: teach me the song, lend us a penny.
-var asksMe = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?:teach|lend|sing|read|write|draw|pay|help|buy|` +
-	`explain|forgive|believe|trust|join|follow|kiss|marry|answer|guide|lead|call|let|play|tell|sell|bring|pour|serve|cook|make|show) (?:me|us)\b`)
+var asksMe = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?:teach|lend|` +
+	`sing|read|write|draw|pay|help|buy|` +
+	`explain|forgive|believe|trust|join|follow|kiss|marry|answer|guide|lead|call|let|play|tell|sell|bring|pour|` +
+	`serve|cook|make|show) (?:me|us)\b`)
 
 // speechIntent returns the act of words that are meant for somebody: a command to speak, a question to "you", a
 // wish to have something of a seller, or a courtesy. ok is false if the grammar is to read the command.
@@ -132,6 +160,16 @@ func (s *turn) hear(u utterance) (i command.Intent, ok bool, err error) {
 	people, err := s.listPeople()
 	if err != nil {
 		return i, false, err
+	}
+	if u.called && strings.HasPrefix(strings.ToLower(u.speech.Rest), "me ") { // tell me a story, Wilkin
+		if i, ok, err = s.readVocative(u.text, people); ok || err != nil {
+			return i, ok, err
+		}
+	}
+	if m := payPattern.FindStringSubmatch(u.text); m != nil {
+		if who, left, named, err := s.cutPerson(m[1], people); named && left == "" || err != nil {
+			return talkTo(who, "what do I owe you?"), true, err
+		}
 	}
 	if u.speaks {
 		if i, ok, err = s.readSpeech(u.speech, people); ok || err != nil {
@@ -216,7 +254,8 @@ func (s *turn) isTalking() (bool, error) {
 }
 
 // toAll matches courtesies to all who are there.
-var toAll = regexp.MustCompile(`(?i)\b(?:all|everyone|everybody|folks|friends|ladies|gentlemen|gents|people)[.! ]*(?:,|$)`)
+var toAll = regexp.MustCompile(`(?i)\b(?:all|everyone|everybody|folks|friends|ladies|gentlemen|gents|` +
+	`people)[.! ]*(?:,|$)`)
 
 // talkToAll returns the act of saying words aloud.
 func talkToAll(said string) command.Intent {
@@ -302,6 +341,10 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 	rest := speech.Rest
 	if all := everyonePattern.FindString(rest); all != "" && !speech.Said {
 		said := strings.TrimSpace(speech.Lead + " " + command.Unquote(strings.TrimPrefix(rest[len(all):], "that ")))
+		if speech.Asks && asksFor(said) {
+			who, met, err := s.findListener(said)
+			return talkTo(who, said), met, err
+		}
 		return talkToAll(cmp.Or(said, "hello")), true, nil
 	}
 	if speech.Said {
@@ -320,9 +363,9 @@ func (s *turn) readSpeech(speech command.Speech, people []world.Card) (i command
 		return i, false, err
 	}
 	if !ok {
-		partner, met, err := s.findPartner()
-		if linked := slices.Contains(indirectWords, strings.ToLower(strings.Fields(rest)[0])); err != nil ||
-			!met || !linked || !speech.Asks {
+		partner, met, err := s.findListener(rest)
+		if first := strings.ToLower(strings.Fields(rest)[0]); err != nil || !met || !speech.Asks ||
+			first != "for" && !slices.Contains(indirectWords, first) {
 			return i, false, err
 		}
 		return talkTo(partner, rest), true, nil
@@ -487,7 +530,7 @@ func (s *turn) readWish(thing, text string) (i command.Intent, ok bool, err erro
 		}
 	}
 	if buys || slices.ContainsFunc([]string{"i want ", "i need ", "i like ", "i love "},
-		func(lead string) bool { return strings.HasPrefix(lower, lead) }) {
+		func(lead string) bool { return strings.HasPrefix(lower, lead) }) && command.HasCommand(text) {
 		return i, false, nil // I need rest
 	}
 	around, err := s.listLookTargets()

@@ -43,7 +43,7 @@ var (
 		[5]string{"You manage to %s.", "It takes a moment, and then you %s.", "You %s, more easily than you had feared.",
 			"With some care you %s.", "You set your mind to it, and %s."},
 		[5]string{"", " Nobody stops you.", " So far, so good.",
-			" It costs you a few minutes.", " You catch your breath."},
+			" It was not so hard.", " Nobody makes anything of it."},
 	}
 	failed = phrasing{[5]string{"You try to %s, and do not manage it.", "You set out to %s, and it comes to nothing.",
 		"Try as you may, you do not %s this time.", "You mean to %s, and it will not work.", "You come close, and yet you do not %s."},

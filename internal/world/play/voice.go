@@ -132,7 +132,10 @@ func turnRest(words []string, pronoun string) (string, bool) {
 			subject = false
 		}
 	}
-	for _, w := range words {
+	for i, w := range words {
+		if previous := words[max(i-1, 0)]; w == "says" && subjectPronouns[previous] == nil && previous == strings.ToLower(previous) {
+			return "", false // and when asked says that
+		}
 		if pronoun != "" && subjectPronouns[pronoun][strings.Trim(strings.ToLower(w), ".,;:!?")] != "" {
 			return "", false
 		}
@@ -159,8 +162,10 @@ func isNounAhead(w string) bool {
 var tellsOf = regexp.MustCompile(`(?i)\b(?:he|she|him|his|her|hers|himself|herself)\b`)
 
 // kept matches sentences that tell of somebody something that one does not tell of oneself.
-var kept = regexp.MustCompile(`(?i)\b(?:secret|hid(?:e|es|den)|conceal\w*|nobody knows|no one knows|never told|not yet told|has not told|` +
-	`not say|does not (?:admit|know)|pretend\w*|asham\w*|suspects?|forge\w*|in love|afraid|terrified|lie[sd]?|lying|steals?|stole|stolen|thief|` +
+var kept = regexp.MustCompile(`(?i)\b(?:secret|hid(?:e|es|den)|conceal\w*|nobody knows|no one knows|never told|` +
+	`not yet told|has not told|` +
+	`not say|does not (?:admit|know)|pretend\w*|asham\w*|suspects?|forge\w*|in love|afraid|terrified|lie[sd]?|` +
+	`lying|steals?|stole|stolen|thief|` +
 	`taken the|to cry|inside (?:her|his)|really called|believes that|fool)\b`)
 
 // sayOfOneself returns a sentence as somebody says it who may be told of in it. own tells that the sentence is from its
