@@ -32,7 +32,12 @@ const (
 // interrupted or killed, calling it again finishes the move; until the world is sealed at its old place
 // it is served there, and from then on at the new one. Moving it to the database that has it only
 // discards old copies.
-func (s *Store) Move(ctx context.Context, w access.WorldID, database string, progress func(format string, args ...any)) error {
+func (s *Store) Move(
+	ctx context.Context,
+	w access.WorldID,
+	database string,
+	progress func(format string, args ...any),
+) error {
 	m := &move{s: s, world: w, stream: canon.WorldStream(w), progress: progress}
 	return m.run(ctx, database)
 }
@@ -318,8 +323,12 @@ func (m *move) digestFrom(ctx context.Context, r canon.Reader) (p proof, err err
 // compareProofs returns an error that names the first difference.
 func (m *move) compareProofs(a, b proof) error {
 	differ := func(what string) error {
-		return fault.New(fault.Conflict, "%s of the copy differ: the world stays where it is; run loregate rebuild on the world, "+
-			"and move it again", what)
+		return fault.New(
+			fault.Conflict,
+			"%s of the copy differ: the world stays where it is; run loregate rebuild on the world, "+
+				"and move it again",
+			what,
+		)
 	}
 	if a.head != b.head {
 		return differ("the commits")

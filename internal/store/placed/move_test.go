@@ -170,7 +170,8 @@ func (l *load) read(c *canon.Canon, name string) {
 		err := c.Read(ctx, grantTo(l.t, who, access.RoleUser, l.world, ""), func(s *canon.Snapshot) error {
 			for _, card := range []string{name, "Note " + name, "Secret " + name} {
 				_, err := s.Find(ctx, card)
-				if visible := slices.Contains(seen, card); visible && err != nil || !visible && fault.KindOf(err) != fault.NotFound {
+				if visible := slices.Contains(seen, card); visible && err != nil ||
+					!visible && fault.KindOf(err) != fault.NotFound {
 					return fmt.Errorf("%s reads %s: %w", who, card, err)
 				}
 			}
@@ -248,12 +249,18 @@ var errKilled = errors.New("killed")
 func moveKilled(t testing.TB, s *Store, w access.WorldID, to string, chance float64) (kills int) {
 	t.Helper()
 	for {
-		m := &move{s: s, world: w, stream: canon.WorldStream(w), progress: func(string, ...any) {}, after: func(string) error {
-			if rand.Float64() < chance {
-				return errKilled
-			}
-			return nil
-		}}
+		m := &move{
+			s:        s,
+			world:    w,
+			stream:   canon.WorldStream(w),
+			progress: func(string, ...any) {},
+			after: func(string) error {
+				if rand.Float64() < chance {
+					return errKilled
+				}
+				return nil
+			},
+		}
 		err := m.run(t.Context(), to)
 		if err == nil {
 			return kills
@@ -450,8 +457,13 @@ func TestMoveMakesFewRoundTrips(t *testing.T) {
 	m := &move{s: mover, world: w.ID, stream: canon.WorldStream(w.ID), progress: t.Logf, after: func(step string) error {
 		if step != phase {
 			phase = step
-			t.Logf("%s after %s: %d round trips to the old database, %d to the new one", step, time.Since(started).Round(time.Millisecond),
-				from.RoundTrips()-asked, to.RoundTrips()-told)
+			t.Logf(
+				"%s after %s: %d round trips to the old database, %d to the new one",
+				step,
+				time.Since(started).Round(time.Millisecond),
+				from.RoundTrips()-asked,
+				to.RoundTrips()-told,
+			)
 		}
 		return nil
 	}}

@@ -344,7 +344,12 @@ func (r *reader) Streams(ctx context.Context, kind string) ([]canon.StreamHead, 
 	from, to := canon.StreamRange(kind)
 	world := canon.WorldStream(access.WorldID{})
 	if kind != "" && (world < from || world >= to) {
-		return queryMember(ctx, r, r.s.unplaced, func(r canon.Reader) ([]canon.StreamHead, error) { return r.Streams(ctx, kind) })
+		return queryMember(
+			ctx,
+			r,
+			r.s.unplaced,
+			func(r canon.Reader) ([]canon.StreamHead, error) { return r.Streams(ctx, kind) },
+		)
 	}
 	type row struct {
 		canon.StreamHead
@@ -392,7 +397,11 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (h canon.Head, err 
 	return h, r.fail(ctx, in, err)
 }
 
-func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID) (c canon.StoredCommit, ok bool, err error) {
+func (r *reader) CommitByID(
+	ctx context.Context,
+	s canon.StreamID,
+	id uuid.UUID,
+) (c canon.StoredCommit, ok bool, err error) {
 	in, err := r.ofStream(ctx, s)
 	if err != nil {
 		return c, false, err

@@ -34,7 +34,8 @@ func TestReadAs(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if len(p.Intents) != len(tc.acts) || p.NeedsClarification != (tc.unclear != "" || len(tc.acts) == 0) || p.ParseVersion != "model:x" {
+		if len(p.Intents) != len(tc.acts) || p.NeedsClarification != (tc.unclear != "" || len(tc.acts) == 0) ||
+			p.ParseVersion != "model:x" {
 			t.Errorf("%s: %+v", tc.name, p)
 		}
 		if p.NeedsClarification && p.Question() == "" {

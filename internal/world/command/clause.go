@@ -218,7 +218,8 @@ func pickManner(words []word) (rest []word, mods []string) {
 
 // isTail reports whether a word ends the object of a clause, and is no part of a name: the first one.
 func isTail(words []word, i int) bool {
-	return (i == 0 || !words[i-1].is(articleClass) || words[i-1].oneOf("very", "so")) && (i+1 == len(words) || words[i+1].is(prepositionClass))
+	return (i == 0 || !words[i-1].is(articleClass) || words[i-1].oneOf("very", "so")) &&
+		(i+1 == len(words) || words[i+1].is(prepositionClass))
 }
 
 // withParticle returns the usage of a verb with a particle after its object: "put it down".
@@ -288,8 +289,9 @@ func deedOf(noun word, handled bool) *usage {
 		return nil
 	}
 	for _, verb := range append([]string{noun.fold}, meaning.Derived(noun.fold)...) {
-		if u := lookUp(lexicon(), verb).verb; u != nil && (u.core || u.listed) && (slices.Contains(deeds, u.acts[withObject]) ||
-			handled && u.acts[withObject] == Use) {
+		if u := lookUp(lexicon(), verb).verb; u != nil && (u.core || u.listed) &&
+			(slices.Contains(deeds, u.acts[withObject]) ||
+				handled && u.acts[withObject] == Use) {
 			return u
 		}
 	}

@@ -212,7 +212,8 @@ func (r *leadReader) readVerb(w word) bool {
 		return false // what I want is …
 	}
 	if rest := words[n:]; u.noun && n == 1 && !u.core && f == baseForm {
-		if len(rest) > 0 && !startsArgument(rest) && !joinsThings(rest) && r.at == 0 && (u.name || len(rest) > 1 && rest[1].known.class == 0) ||
+		if len(rest) > 0 && !startsArgument(rest) && !joinsThings(rest) && r.at == 0 &&
+			(u.name || len(rest) > 1 && rest[1].known.class == 0) ||
 			len(rest) == 0 && !slices.Contains([]Verb{Move, Rest, Flee, Look}, u.acts[alone]) {
 			return false
 		}
@@ -320,7 +321,8 @@ func (r *leadReader) restart() bool {
 			len(rest) > 0; r.at == 0 && !be &&
 			(named || i <= 2 && r.words[0].is(articleClass) && startsArgument(rest) && !isNobody(r.words[i-1])) {
 			e, f := readVerbForm(w.fold, w.known)
-			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && (!named || !e.verb.noun || startsArgument(rest)) {
+			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() &&
+				(!named || !e.verb.noun || startsArgument(rest)) {
 				r.at, r.subject = i, true
 				return true
 			}

@@ -122,8 +122,9 @@ func shorten(word string) string {
 
 // isEnglish reports whether a word is one of English or its grammar.
 func isEnglish(w string) bool {
-	return lookUp(lexicon(), w) != unknown || slices.ContainsFunc([]meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective},
-		func(p meaning.Part) bool { return meaning.Lemma(w, p) != "" })
+	return lookUp(lexicon(), w) != unknown ||
+		slices.ContainsFunc([]meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective},
+			func(p meaning.Part) bool { return meaning.Lemma(w, p) != "" })
 }
 
 // BareWords returns the folded words of a name without articles.

@@ -172,7 +172,8 @@ func isWet(words []word) bool {
 	for n < len(words) && words[n].kind == plainWord && !words[n].is(prepositionClass|jointClass) {
 		n++
 	}
-	return n > 0 && !words[n-1].is(wayClass) && isKind(words[n-1].fold, "liquid", "body of water", "combustion") && !isKind(words[n-1].fold, "structure")
+	return n > 0 && !words[n-1].is(wayClass) && isKind(words[n-1].fold, "liquid", "body of water", "combustion") &&
+		!isKind(words[n-1].fold, "structure")
 }
 
 // readNames reads the names among the words that are no directions.

@@ -141,7 +141,8 @@ func isTime(g chunk) bool {
 // isPeriod reports whether a word measures time: while, hours, night.
 func (w word) isPeriod() bool {
 	noun := meaning.Lemma(w.fold, meaning.Noun)
-	return w.oneOf("while", "moment", "bit") || isKind(noun, "time unit", "time period", "clock time") && !isKind(noun, "object")
+	return w.oneOf("while", "moment", "bit") ||
+		isKind(noun, "time unit", "time period", "clock time") && !isKind(noun, "object")
 }
 
 // trimArticles removes the articles in front of a name.

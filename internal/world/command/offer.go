@@ -8,7 +8,8 @@ func cutBack(words []word, h head) []word {
 		return words
 	}
 	for i := h.end + 1; i+1 < len(words); i++ {
-		if words[i].fold == "back" && !words[i-1].oneOf("the", "a", "an", "my", "your", "his", "its", "their", "our") && !words[i+1].is(prepositionClass) {
+		if words[i].fold == "back" && !words[i-1].oneOf("the", "a", "an", "my", "your", "his", "its", "their", "our") &&
+			!words[i+1].is(prepositionClass) {
 			return slices.Delete(slices.Clone(words), i, i+1)
 		}
 	}

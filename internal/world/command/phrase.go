@@ -121,16 +121,22 @@ func indexOf(words, among []string) int {
 
 var (
 	partWords = strings.Fields("one some any each few couple piece bit part rest both all most many first second third")
-	endWords  = strings.Fields("please pls plz back here there too again now yet still over away off together really hard very " +
-		"instead either also first lol haha ha")
+	endWords  = strings.Fields(
+		"please pls plz back here there too again now yet still over away off together really hard very " +
+			"instead either also first lol haha ha",
+	)
 	allWords   = strings.Fields("all both every several many")
 	otherWords = strings.Fields("other another next nearest same one single")
-	ordinals   = strings.Fields("first 1st second 2nd third 3rd fourth 4th fifth 5th sixth 6th seventh 7th eighth 8th ninth 9th " +
-		"tenth 10th eleventh 11th twelfth 12th")
+	ordinals   = strings.Fields(
+		"first 1st second 2nd third 3rd fourth 4th fifth 5th sixth 6th seventh 7th eighth 8th ninth 9th " +
+			"tenth 10th eleventh 11th twelfth 12th",
+	)
 	courtesies   = strings.Fields("please thanks")
 	calledWords  = strings.Fields("called named")
-	addressWords = strings.Fields("mr mrs miss ms mister missus mistress dr doctor sir madam madame lord lady dame master " +
-		"captain sergeant professor sister brother father mother aunt uncle granny old young good dear poor")
+	addressWords = strings.Fields(
+		"mr mrs miss ms mister missus mistress dr doctor sir madam madame lord lady dame master " +
+			"captain sergeant professor sister brother father mother aunt uncle granny old young good dear poor",
+	)
 	behindWords = strings.Fields("who that which whose with without in on at by from of behind under near beside before " +
 		"over above below through across around beneath next like together as so because while when until till down up " +
 		"into onto toward towards along against than")

@@ -93,7 +93,8 @@ func cutAddressed(text string) string {
 		return text
 	}
 	before := strings.Fields(m[1])
-	if last := lex(before[len(before)-1]); len(last) > 0 && (last[0].is(articleClass|prepositionClass) || last[0].oneOf("old", "young", "my", "your")) {
+	if last := lex(before[len(before)-1]); len(last) > 0 &&
+		(last[0].is(articleClass|prepositionClass) || last[0].oneOf("old", "young", "my", "your")) {
 		return text
 	}
 	return m[1] + m[2]
@@ -143,9 +144,11 @@ func Plain(text string) string {
 }
 
 // statementSubjects are words that begin a statement and no order.
-var statementSubjects = strings.Fields("he she it they this that these those there nobody everybody everyone somebody someone " +
-	"nothing something everything it's that's he's she's they're there's you you're you've you'd you'll my your his her their our its here's " +
-	"we're people")
+var statementSubjects = strings.Fields(
+	"he she it they this that these those there nobody everybody everyone somebody someone " +
+		"nothing something everything it's that's he's she's they're there's you you're you've you'd you'll my your his her their our its here's " +
+		"we're people",
+)
 
 // statesOfOneself matches statements of the player about itself, which are no acts.
 var statesOfOneself = regexp.MustCompile(`(?i)^(?:(?:i|we)(?:'m| am|'re| are) (?:\w+ly |so |very |too |not |` +
@@ -199,9 +202,44 @@ func orders(text string) bool {
 func isFinite(w string) bool {
 	w = strings.Trim(w, ",.!;:")
 	switch w {
-	case "is", "are", "was", "were", "has", "have", "had", "does", "do", "did", "will", "would", "can", "could", "should", "must", "may",
-		"might", "isn't", "aren't", "wasn't", "don't", "doesn't", "won't", "can't", "look", "seem", "sound", "smell", "talk", "said", "told",
-		"know", "never", "hasn't", "owe", "need", "want":
+	case "is",
+		"are",
+		"was",
+		"were",
+		"has",
+		"have",
+		"had",
+		"does",
+		"do",
+		"did",
+		"will",
+		"would",
+		"can",
+		"could",
+		"should",
+		"must",
+		"may",
+		"might",
+		"isn't",
+		"aren't",
+		"wasn't",
+		"don't",
+		"doesn't",
+		"won't",
+		"can't",
+		"look",
+		"seem",
+		"sound",
+		"smell",
+		"talk",
+		"said",
+		"told",
+		"know",
+		"never",
+		"hasn't",
+		"owe",
+		"need",
+		"want":
 		return true
 	}
 	base := meaning.Lemma(w, meaning.Verb)
@@ -225,11 +263,13 @@ var courteousLead = regexp.MustCompile(`(?i)^(?:oh |ah |well |and |but |so |many
 	`what|who knows|and|so|go on|how (?:are you|do you do))\b`)
 
 // courteousWords are words that may follow.
-var courteousWords = strings.Fields("you thank thanks very much a lot many kindly so good to meet me i am i'm the my for now then again sorry " +
-	"there all everyone everybody friends folks friend sir madam ma'am mam miss mister lady ladies gentlemen gents mate dear people " +
-	"be it is with that this later soon another time today not yet mind just too sleep well luck great here both of " +
-	"next care don't worry god your in on do will would love way no yes only must think hello hi hey bye goodbye goodnight " +
-	"tomorrow moment minute little while day night evening morning afternoon please again met nice course ever really indeed can't")
+var courteousWords = strings.Fields(
+	"you thank thanks very much a lot many kindly so good to meet me i am i'm the my for now then again sorry " +
+		"there all everyone everybody friends folks friend sir madam ma'am mam miss mister lady ladies gentlemen gents mate dear people " +
+		"be it is with that this later soon another time today not yet mind just too sleep well luck great here both of " +
+		"next care don't worry god your in on do will would love way no yes only must think hello hi hey bye goodbye goodnight " +
+		"tomorrow moment minute little while day night evening morning afternoon please again met nice course ever really indeed can't",
+)
 
 // IsCourtesy reports whether a text is nothing but a courtesy or a short answer: good evening all, thanks a lot, not now.
 func IsCourtesy(text string) bool {
@@ -240,7 +280,10 @@ func IsCourtesy(text string) bool {
 	case lead == "" || len(rest) > 10:
 		return false
 	case strings.HasSuffix(text, "?") && first != "how":
-		return !slices.ContainsFunc(rest, func(w word) bool { return w.kind == plainWord && w.fold != "so" && w.fold != "not" })
+		return !slices.ContainsFunc(
+			rest,
+			func(w word) bool { return w.kind == plainWord && w.fold != "so" && w.fold != "not" },
+		)
 	case slices.Contains([]string{"what", "and", "so", "why"}, strings.ToLower(lead)):
 		return !slices.ContainsFunc(rest, func(w word) bool { return w.kind == plainWord })
 	}

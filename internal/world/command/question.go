@@ -117,7 +117,8 @@ func isOwning(words []word) bool {
 		case "collected", "gathered", "looted":
 			owns = true
 		default:
-			if verb := meaning.Lemma(w.fold, meaning.Verb); me && w.known.class&grammarClasses == 0 && strings.HasSuffix(w.fold, "ing") &&
+			if verb := meaning.Lemma(w.fold, meaning.Verb); me && w.known.class&grammarClasses == 0 &&
+				strings.HasSuffix(w.fold, "ing") &&
 				slices.ContainsFunc([]string{"carry", "hold", "wear", "own"}, func(kind string) bool {
 					return meaning.IsA(verb, meaning.Verb, kind)
 				}) {

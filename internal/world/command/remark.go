@@ -34,7 +34,9 @@ var exclaims = regexp.MustCompile(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|love
 	`dreadful|terrible|kind)(?: (?:of|it|they|he|she|this|that|the|these|those|your|his|her) ?[^?]*)?)$`)
 
 // praising are first words of remarks without a verb.
-var praising = strings.Fields("nice such so very too quite how poor good great bad my that this these those the your his her their no another more")
+var praising = strings.Fields(
+	"nice such so very too quite how poor good great bad my that this these those the your his her their no another more",
+)
 
 // IsRemark reports whether a text only remarks on something: an exclamation, or words without a verb such as "nice
 // puppets". Words that no dictionary has are none.
@@ -58,7 +60,9 @@ func IsRemark(text string) bool {
 	if strings.HasSuffix(text, "!") && lex(text)[0].is(articleClass) {
 		return true // a turbot of great age!
 	}
-	isAdjective := !lex(text)[0].is(grammarClasses|prepositionClass|whClass) && meaning.Lemma(first, meaning.Adjective) != "" && meaning.Lemma(first, meaning.Verb) == ""
+	isAdjective := !lex(text)[0].is(grammarClasses|prepositionClass|whClass) &&
+		meaning.Lemma(first, meaning.Adjective) != "" &&
+		meaning.Lemma(first, meaning.Verb) == ""
 	if !isAdjective && !slices.Contains(praising, first) {
 		return false
 	}
@@ -68,9 +72,11 @@ func IsRemark(text string) bool {
 }
 
 // praises are adjectives that one praises or blames a thing with.
-var praises = strings.Fields("nice lovely great beautiful ugly pretty terrible awful wonderful charming splendid impressive interesting " +
-	"amazing sweet horrible magnificent gorgeous delightful hideous dreadful nasty fine poor good bad cool clever cute tiny strange " +
-	"odd weird funny lucky silly")
+var praises = strings.Fields(
+	"nice lovely great beautiful ugly pretty terrible awful wonderful charming splendid impressive interesting " +
+		"amazing sweet horrible magnificent gorgeous delightful hideous dreadful nasty fine poor good bad cool clever cute tiny strange " +
+		"odd weird funny lucky silly",
+)
 
 // HasCommand reports whether the grammar finds an act in a text.
 func HasCommand(text string) bool { return len(Parse(text).Intents) > 0 }
@@ -122,7 +128,8 @@ func isTalk(text string) bool {
 		return true
 	}
 	_, speaks := ReadSpeech(text)
-	return speaks || strings.HasSuffix(text, "?") || AddressesYou(text) || IsRemark(text) || IsStatement(text) || IsCourtesy(text)
+	return speaks || strings.HasSuffix(text, "?") || AddressesYou(text) || IsRemark(text) || IsStatement(text) ||
+		IsCourtesy(text)
 }
 
 // isFragment reports whether words are a part of a sentence that begins with a preposition.

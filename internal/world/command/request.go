@@ -124,7 +124,8 @@ func isAbsolute(words []word) bool {
 		return false
 	}
 	return words[n-1].oneOf("drawn", "raised", "ready", "unsheathed", "high", "aloft", "poised", "nocked", "clenched", "held",
-		"bared", "outstretched") || n > 2 && words[n-2].fold == "in" && words[n-1].oneOf("hand", "hands", "tow")
+		"bared", "outstretched") ||
+		n > 2 && words[n-2].fold == "in" && words[n-1].oneOf("hand", "hands", "tow")
 }
 
 // startsWithArgumentVerb reports whether words begin with a verb in front of an article: raise the axe high.

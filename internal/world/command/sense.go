@@ -32,8 +32,9 @@ func sensedUsage(u *usage, said, rest []word) *usage {
 
 // startsWay reports whether words begin as a way does: through the gap, closer to the fire.
 func startsWay(rest []word) bool {
-	return len(rest) > 0 && rest[0].oneOf("through", "into", "across", "over", "along", "past", "down", "up", "under", "around",
-		"round", "towards", "toward", "onto", "beneath", "beyond", "between", "closer", "nearer", "back", "out", "away") &&
+	return len(rest) > 0 &&
+		rest[0].oneOf("through", "into", "across", "over", "along", "past", "down", "up", "under", "around",
+			"round", "towards", "toward", "onto", "beneath", "beyond", "between", "closer", "nearer", "back", "out", "away") &&
 		(len(rest) > 1 || rest[0].oneOf("past", "closer", "nearer", "through", "across", "over", "back", "out", "away"))
 }
 
@@ -95,7 +96,8 @@ func startsRecipient(rest []word) bool {
 			return false
 		}
 		if (n > 0 && idiomSets()["being"][rest[at].fold] || n == 0 && rest[at].oneOf("him", "her", "them", "everyone", "everybody")) &&
-			at+1 < len(rest) && rest[at+1].is(articleClass|numberClass) {
+			at+1 < len(rest) &&
+			rest[at+1].is(articleClass|numberClass) {
 			return true
 		}
 	}

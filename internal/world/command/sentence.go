@@ -280,8 +280,9 @@ func greets(words []word) bool {
 // isNobody reports whether a word means no being and nothing that is spoken to like one: onward, way, missile.
 func isNobody(w word) bool {
 	noun := cmp.Or(meaning.Lemma(w.fold, meaning.Noun), w.fold)
-	if w.raw != w.fold || isBeing(noun) || isKind(noun, "person", "animal", "spiritual being", "imaginary being", "social group", "machine",
-		"vehicle") {
+	if w.raw != w.fold || isBeing(noun) ||
+		isKind(noun, "person", "animal", "spiritual being", "imaginary being", "social group", "machine",
+			"vehicle") {
 		return false
 	}
 	for _, part := range []meaning.Part{meaning.Noun, meaning.Verb, meaning.Adjective, meaning.Adverb} {
@@ -302,7 +303,8 @@ func (p *parser) addAddress(words []word, at int) {
 // isAddressee reports whether words name somebody, even if they may be verbs.
 func isAddressee(words []word) bool {
 	last := words[len(words)-1]
-	if len(words) > 2 || last.is(pronounClass) || len(words) == 2 && last.is(titleClass) || last.oneOf("duck", "fly", "bat", "bug", "her", "hunter") ||
+	if len(words) > 2 || last.is(pronounClass) || len(words) == 2 && last.is(titleClass) ||
+		last.oneOf("duck", "fly", "bat", "bug", "her", "hunter") ||
 		len(words) == 2 && words[0].known.verb != nil {
 		return false
 	}

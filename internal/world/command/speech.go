@@ -107,11 +107,13 @@ func asksWithYou(words []word, text string) bool {
 	if !strings.HasSuffix(strings.TrimSpace(text), "?") {
 		return false
 	}
-	if _, more, named := strings.Cut(text, ","); named && len(words) > 2 && (words[1].kind == comma || words[2].kind == comma) {
+	if _, more, named := strings.Cut(text, ","); named && len(words) > 2 &&
+		(words[1].kind == comma || words[2].kind == comma) {
 		words = lex(more) // walker, have you work for me?
 	}
-	return len(words) > 0 && slices.Contains(strings.Fields("is are was were am do does did has have had what who whom whose where why how "+
-		"when which anything any got"), mendQuestionWord(words[0], true))
+	return len(words) > 0 &&
+		slices.Contains(strings.Fields("is are was were am do does did has have had what who whom whose where why how "+
+			"when which anything any got"), mendQuestionWord(words[0], true))
 }
 
 // PronounAt is a pronoun of a command, with its place.

@@ -29,7 +29,8 @@ func (s *turn) planAction() error {
 		return cannot("absent", "%s", absent.text)
 	}
 	err = s.planVerb()
-	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use && ifAbsent(no) != nil {
+	if no, ok := errors.AsType[*impossible](err); ok && absent != nil && s.intent.Verb == command.Use &&
+		ifAbsent(no) != nil {
 		return absent
 	}
 	return err

@@ -295,7 +295,10 @@ func isMoney(t world.Card) bool {
 
 // tellAbility answers the question for an act: it may be tried if its object is there. Nothing is done.
 func (a *answerer) tellAbility() (string, error) {
-	phrase := strings.Join(slicesx.Map(strings.Fields(a.q.Subject), func(w string) string { return cmp.Or(otherPerson[w], w) }), " ")
+	phrase := strings.Join(
+		slicesx.Map(strings.Fields(a.q.Subject), func(w string) string { return cmp.Or(otherPerson[w], w) }),
+		" ",
+	)
 	if a.q.Words[0] == "should" || a.q.Words[0] == "must" || a.q.Words[0] == "shall" {
 		return "That is for you to say: nobody here tells you whether to " + phrase + ".", nil
 	}

@@ -38,7 +38,9 @@ var gestures = strings.Fields(
 )
 
 // easyActs are acts on something that always succeed, too.
-var easyActs = strings.Fields("lie lean sit stand kneel touch stroke tap knock count reach warm peek peer point wave nod")
+var easyActs = strings.Fields(
+	"lie lean sit stand kneel touch stroke tap knock count reach warm peek peer point wave nod",
+)
 
 // motions are verbs of acts that may sound as if they led elsewhere.
 var motions = strings.Fields("walk run go climb crawl jump leap swim lower slide step squeeze wade dive")

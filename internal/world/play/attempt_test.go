@@ -183,7 +183,10 @@ func TestActsByOtherNames(t *testing.T) {
 			Kind: world.LinkAt, From: odile.ID, To: quay.ID})
 		return err
 	})
-	s.Edit("Quay", canon.Edit{Content: new("<p>The bed is good. A bill hangs by it, and a lid. Boats lie at the steps.</p>")})
+	s.Edit(
+		"Quay",
+		canon.Edit{Content: new("<p>The bed is good. A bill hangs by it, and a lid. Boats lie at the steps.</p>")},
+	)
 	p := s.Joins("Mira")
 	p.Does("examine Lucien's bill").Is("results.0.outcome", "done", "results.0.text", "A bill hangs by it, and a lid.")
 	p.Does("lie on the bed").Is("results.0.outcome", "done")

@@ -107,7 +107,13 @@ type sentence struct {
 
 // sendSentence carries out the acts of a sentence. Its narration is the question that it raises. It reports whether the
 // acts after it are skipped.
-func (h *Host) sendSentence(ctx context.Context, c *op.Call, player canon.CardID, s sentence, out *commandOut) (failed bool,
+func (h *Host) sendSentence(
+	ctx context.Context,
+	c *op.Call,
+	player canon.CardID,
+	s sentence,
+	out *commandOut,
+) (failed bool,
 	err error) {
 	parsed, err := h.readSentence(ctx, c.Grant, player, s.text, out)
 	if err != nil {

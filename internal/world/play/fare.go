@@ -32,7 +32,8 @@ func (s *turn) findFare(name string) ([]string, error) {
 		return append(found, more...), err
 	}
 	kind := fareKind(name)
-	if kind == nil && !slices.ContainsFunc(command.Namings(name), func(n command.Naming) bool { return isFare(command.HeadOf(n.Name)) }) {
+	if kind == nil &&
+		!slices.ContainsFunc(command.Namings(name), func(n command.Naming) bool { return isFare(command.HeadOf(n.Name)) }) {
 		return nil, nil
 	}
 	texts, err := s.textsOfPlace()

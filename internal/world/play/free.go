@@ -38,7 +38,9 @@ func freeAct(text string) (i command.Intent, ok bool) {
 }
 
 // asksBehindComma matches the question behind a name: letter man, how much is it
-var asksBehindComma = regexp.MustCompile(`(?i),\s*(?:who|what|whose|where|when|why|how|which|is|are|do|does|did|have|has|can|will)\b`)
+var asksBehindComma = regexp.MustCompile(
+	`(?i),\s*(?:who|what|whose|where|when|why|how|which|is|are|do|does|did|have|has|can|will)\b`,
+)
 
 // reasonUnknown is the reason of a free act on nothing that is present.
 const reasonUnknown = "unknown"
@@ -181,8 +183,9 @@ func isBodyPart(name string) bool {
 // isOwnBody reports whether a name in a phrase is a part of the player's body. Some are things as well: a chest, a trunk.
 func isOwnBody(name, phrase string) bool {
 	words := " " + strings.ToLower(phrase) + " "
-	return isBodyPart(name) && (slices.Contains(noTools, command.HeadOf(name)) || strings.Contains(words, " my "+strings.ToLower(name)) ||
-		strings.Contains(words, " your "+strings.ToLower(name)) || len(strings.Fields(phrase)) < 4 && !isThing(command.HeadOf(name)))
+	return isBodyPart(name) &&
+		(slices.Contains(noTools, command.HeadOf(name)) || strings.Contains(words, " my "+strings.ToLower(name)) ||
+			strings.Contains(words, " your "+strings.ToLower(name)) || len(strings.Fields(phrase)) < 4 && !isThing(command.HeadOf(name)))
 }
 
 // planOwnAct decides a free act that needs nothing but the player: dance a little jig, wash my hands in the well, get
@@ -192,7 +195,8 @@ func (s *turn) planOwnAct(phrase string) (ok bool, err error) {
 	if slices.Contains(beyond, m.Verb) {
 		return true, cannot("unfit", "That is more than you can do.")
 	}
-	if meaning.Lemma(m.Verb, meaning.Verb) == "" || m.Object != "" && !isOwn(m.Object, phrase) && !isMadeBy(m.Verb, m.Object) {
+	if meaning.Lemma(m.Verb, meaning.Verb) == "" ||
+		m.Object != "" && !isOwn(m.Object, phrase) && !isMadeBy(m.Verb, m.Object) {
 		return false, nil
 	}
 	if isOwnBody(m.Object, phrase) && slices.Contains(harmful, m.Verb) {
@@ -204,7 +208,8 @@ func (s *turn) planOwnAct(phrase string) (ok bool, err error) {
 		}
 		return true, s.goBy(way)
 	}
-	if s.intent.Direction != "" || slices.Contains([]string{"go", "head", "travel", "return", "leave", "enter", "exit", "follow"}, m.Verb) {
+	if s.intent.Direction != "" ||
+		slices.Contains([]string{"go", "head", "travel", "return", "leave", "enter", "exit", "follow"}, m.Verb) {
 		return false, nil
 	}
 	for _, p := range m.Parts {
@@ -232,7 +237,8 @@ var harmful = strings.Fields("break smash cut burn eat bite tear rip crush stab 
 
 // findWayOf returns the exit in the direction that a motion without a goal has: step out again, back up.
 func (s *turn) findWayOf(m command.Manner) (way world.Exit, ok bool, err error) {
-	if m.Object != "" || !slices.Contains(motions, m.Verb) && !slices.Contains([]string{"back", "get", "come", "head"}, m.Verb) {
+	if m.Object != "" ||
+		!slices.Contains(motions, m.Verb) && !slices.Contains([]string{"back", "get", "come", "head"}, m.Verb) {
 		return way, false, nil
 	}
 	exits, err := s.exitsHere()
@@ -259,7 +265,11 @@ func isOwn(name, phrase string) bool {
 	head := command.HeadOf(name)
 	_, isWay := command.DirectionOf(name)
 	isAdverb := meaning.Lemma(name, meaning.Adverb) != "" && meaning.Lemma(name, meaning.Noun) == ""
-	return isWay || isAdverb || isAnyOf(head, []string{"precipitation", "atmospheric phenomenon"}) || isOwnBody(name, phrase) || isEverywhere(head) || isSelf(name) || command.MeansHere(name) ||
+	return isWay || isAdverb || isAnyOf(head, []string{"precipitation", "atmospheric phenomenon"}) ||
+		isOwnBody(name, phrase) ||
+		isEverywhere(head) ||
+		isSelf(name) ||
+		command.MeansHere(name) ||
 		strings.Contains(" "+phrase+" ", " your "+name) && isAnyOf(head, []string{"clothing", "headdress", "footwear", "pocket", "hair", "body covering"})
 }
 
@@ -268,14 +278,16 @@ func isMadeByAct(name string) bool {
 	head := command.HeadOf(name)
 	isSolid := slices.Contains(thingWords, head) || slices.Contains(fixedWords, head) || isAlive(head) ||
 		isMainly(head, "artifact") || isMainly(head, "natural object")
-	return !isSolid && slices.ContainsFunc([]string{"act", "event", "music", "sound", "feeling", "attribute", "time period",
-		"message", "cognition", "shape", "communication", "state"}, func(kind string) bool { return isMainly(head, kind) })
+	return !isSolid &&
+		slices.ContainsFunc([]string{"act", "event", "music", "sound", "feeling", "attribute", "time period",
+			"message", "cognition", "shape", "communication", "state"}, func(kind string) bool { return isMainly(head, kind) })
 }
 
 // isMadeBy reports whether the object of a verb is made by the act itself: dance a jig, play a tune, draw a breath.
 func isMadeBy(verb, object string) bool {
 	return slices.Contains(gestures, verb) && isMadeByAct(object) ||
-		slices.Contains([]string{"do", "play", "take", "make", "give", "draw", "hold", "blow", "utter", "let"}, verb) && isMadeByAct(object)
+		slices.Contains([]string{"do", "play", "take", "make", "give", "draw", "hold", "blow", "utter", "let"}, verb) &&
+			isMadeByAct(object)
 }
 
 // planGesture does an act that needs nothing but the player, such as dancing, with all that the clause names.

@@ -107,10 +107,12 @@ func toolOf(name string) string {
 // vague are objects that name nothing.
 var vague = strings.Fields("something anything tune song melody music note")
 
-var noTools = strings.Fields("hand hands foot feet fist fists head teeth eye eyes finger fingers elbow elbows shoulder shoulders knee " +
-	"knees nails nail arm arms mouth tongue palm toe toes boot heel thumb care caution force effort strength might luck patience " +
-	"joy pleasure delight relief respect dignity ease speed haste love anger me you it them him her us myself yourself friend friends " +
-	"one back weight body voice breath style skill")
+var noTools = strings.Fields(
+	"hand hands foot feet fist fists head teeth eye eyes finger fingers elbow elbows shoulder shoulders knee " +
+		"knees nails nail arm arms mouth tongue palm toe toes boot heel thumb care caution force effort strength might luck patience " +
+		"joy pleasure delight relief respect dignity ease speed haste love anger me you it them him her us myself yourself friend friends " +
+		"one back weight body voice breath style skill",
+)
 
 // isHandling reports whether a free act is an act on a thing that is known.
 func isHandling(i command.Intent) bool {
@@ -162,7 +164,8 @@ func (h *handled) findThing(name string) (t subject, err error) {
 		return t, err
 	}
 	card, isCard := r.card()
-	if r.all && len(r.cards) > 0 && slices.Contains([]string{"someone", "somebody", "anyone", "anybody"}, strings.ToLower(plain)) {
+	if r.all && len(r.cards) > 0 &&
+		slices.Contains([]string{"someone", "somebody", "anyone", "anybody"}, strings.ToLower(plain)) {
 		card, isCard = r.cards[0], true
 	}
 	if part, _, ok := strings.Cut(plain, " of "); ok && isCard && isPortion(plain, card) {

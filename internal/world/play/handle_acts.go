@@ -350,7 +350,13 @@ func (h *handled) isOwnBody(name string) bool {
 }
 
 // senseOfPart has the sense of a part of the body that perceives.
-var senseOfPart = map[string]string{"ear": "listen", "nose": "smell", "tongue": "taste", "lip": "taste", "mouth": "taste"}
+var senseOfPart = map[string]string{
+	"ear":    "listen",
+	"nose":   "smell",
+	"tongue": "taste",
+	"lip":    "taste",
+	"mouth":  "taste",
+}
 
 // planBodyAct does an act on the player's own body: wash my hands in the well, scratch my head. ok is false if it is
 // none.

@@ -163,7 +163,10 @@ func planSense(h *handled) error {
 		h.name == "touch" && !t.card.IsType("Creature")) {
 		return errOther
 	}
-	if isAlone := !t.hasCard() && len(t.nouns) > 0 && isMainly(t.nouns[0], "animal"); slices.Contains(strokes, h.manner.Verb) &&
+	if isAlone := !t.hasCard() && len(t.nouns) > 0 && isMainly(t.nouns[0], "animal"); slices.Contains(
+		strokes,
+		h.manner.Verb,
+	) &&
 		(isAlone || t.hasCard() && world.IsAlive(t.card)) {
 		h.action.Handling = &world.Handling{Words: h.manner.Verb}
 		return h.done("alive", t)
@@ -251,7 +254,8 @@ func planPerch(h *handled) error {
 			return h.failed(err, t)
 		}
 	case "climb":
-		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" || slices.Contains([]string{"into", "in", "onto", "on"}, by) ||
+		if h.manner.Verb == "step" || h.manner.Verb == "get" || h.manner.Verb == "board" ||
+			slices.Contains([]string{"into", "in", "onto", "on"}, by) ||
 			len(t.nouns) > 0 && t.isKind("seat", "bed", "furniture", "step") {
 			break
 		}

@@ -95,9 +95,13 @@ func (s *turn) isAtShore(name string) (bool, error) {
 }
 
 // shoreWords are words of the texts of places at the water.
-var shoreWords = strings.Fields("sea seaward quay jetty causeway harbour wharf pier beach shore foreshore riverbank mooring")
+var shoreWords = strings.Fields(
+	"sea seaward quay jetty causeway harbour wharf pier beach shore foreshore riverbank mooring",
+)
 
-var waters = strings.Fields("water sea river tide well pool pond canal harbour stream lake fountain pump rain channel marsh creek")
+var waters = strings.Fields(
+	"water sea river tide well pool pond canal harbour stream lake fountain pump rain channel marsh creek",
+)
 
 // planPour empties a vessel, perhaps over another thing.
 func planPour(h *handled) error {

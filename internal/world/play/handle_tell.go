@@ -161,7 +161,10 @@ var handlingTexts = map[string][]string{
 	"go along":   {"You {w} {o}.", "Step by step you {w} {o}.", "You {w} {o}, and take your time."},
 	"go already": {"You are at {o} already."},
 	"make":       {"You make {o} {w}.", "You make {o} {w}, after a fashion.", "In your hands {o} begin{s} to {w}."},
-	"make alive": {"You try to make {o} {w}. {O} {is} not in the mood.", "You show {o} how to {w}, and get a look for it."},
+	"make alive": {
+		"You try to make {o} {w}. {O} {is} not in the mood.",
+		"You show {o} how to {w}, and get a look for it.",
+	},
 	"climb": {
 		"You {w} {o}. You are still where you were, only with a better view.",
 		"You {w} {o}, and stay there for a breath.",
@@ -247,17 +250,27 @@ var handlingTexts = map[string][]string{
 	"taste":        {"You put your tongue to {o}. {sense}"},
 	"touch":        {"You touch {o}. {sense}"},
 	"touch alive":  {"You {w} {o}, who lets you.", "You {w} {o}, and {o} lets you.", "You {w} {o} for a while."},
-	"warm":         {"You warm yourself at {o}.", "You hold your hands out to {o}, and are warm.", "{O} {is} warm, and soon so are you."},
-	"warm self":    {"You rub your hands until they are warm.", "You blow into your hands. It helps a little."},
-	"listen":       {"You listen to {o}. {sense}"},
+	"warm": {
+		"You warm yourself at {o}.",
+		"You hold your hands out to {o}, and are warm.",
+		"{O} {is} warm, and soon so are you.",
+	},
+	"warm self": {"You rub your hands until they are warm.", "You blow into your hands. It helps a little."},
+	"listen":    {"You listen to {o}. {sense}"},
 }
 
 // senseWords are words of sentences about the perceptions of a sense.
 var senseWords = map[string][]string{
-	"smell":  strings.Fields("smell smells smelling scent reek reeks stink stinks odour fragrance perfume pine tar smoke rot incense lavender"),
-	"taste":  strings.Fields("taste tastes tasting salt salty sweet bitter sour flavour tongue eat drink beer bread"),
-	"touch":  strings.Fields("warm cold cool hot wet dry smooth rough soft hard sharp damp worn polished sticky heat touch feel feels"),
-	"listen": strings.Fields("sound sounds hum hums ring rings creak creaks creaking note noise sing sings tick ticks silence silent quiet voice voices hear heard call calls scream slaps tried drip drips hammering bell whisper rattle"),
+	"smell": strings.Fields(
+		"smell smells smelling scent reek reeks stink stinks odour fragrance perfume pine tar smoke rot incense lavender",
+	),
+	"taste": strings.Fields("taste tastes tasting salt salty sweet bitter sour flavour tongue eat drink beer bread"),
+	"touch": strings.Fields(
+		"warm cold cool hot wet dry smooth rough soft hard sharp damp worn polished sticky heat touch feel feels",
+	),
+	"listen": strings.Fields(
+		"sound sounds hum hums ring rings creak creaks creaking note noise sing sings tick ticks silence silent quiet voice voices hear heard call calls scream slaps tried drip drips hammering bell whisper rattle",
+	),
 }
 
 // dull are the texts of a sense that no text tells of.

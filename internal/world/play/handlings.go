@@ -93,10 +93,12 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("knock, tap, rap, knock on", handling{over: asBlow, plan: planKnock})
 	add("turn, rotate, twist, spin, crank, turn over, turn around, wind, flip, tilt", handling{over: asUse,
 		makes: true, plan: planShift})
-	add("push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, "+
-		"push over, tip over, knock over, knock down, knock off, push down, rock, sway",
+	add(
+		"push, pull, shove, drag, move, tug, shift, nudge, heave, roll, tip, lift, raise, lower, slide, lift up, pull up, "+
+			"push over, tip over, knock over, knock down, knock off, push down, rock, sway",
 		handling{name: "push", over: []command.Verb{command.Use, command.Attack, command.Take, command.Defend},
-			makes: true, plan: planShift})
+			makes: true, plan: planShift},
+	)
 	add("hold up, hold", handling{over: append([]command.Verb{command.Take, command.Defend}, asLook...), plan: planHold})
 	add("shake, rattle", handling{over: asUse, plan: planHold})
 	add("tie, bind, fasten, attach, lash, moor, hitch, tie up, chain", handling{over: asAny, makes: true, plan: planTie})
@@ -108,11 +110,14 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("pour, empty, spill, pour out, empty out, tip out, drain", handling{name: "pour", over: asAny, makes: true,
 		plan: planPour})
 	add("dip, soak, dunk, wet, drench", handling{name: "wet", over: asAny, makes: true, plan: planWet})
-	add("put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance, "+
-		"press, thrust, plunge, dangle", handling{name: "put",
-		over: []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give,
-			command.Look, command.Examine, command.Attack},
-		makes: true, plan: planPut})
+	add(
+		"put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance, "+
+			"press, thrust, plunge, dangle",
+		handling{name: "put",
+			over: []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give,
+				command.Look, command.Examine, command.Attack},
+			makes: true, plan: planPut},
+	)
 	add("wear, don, put on, try on, pull on, slip on", handling{over: asAny, makes: true, plan: planWear})
 	add("doff, take off, remove, pull off", handling{name: "take off", over: append([]command.Verb{command.Flee,
 		command.Move}, asAny...), plan: planDoff})
@@ -139,8 +144,11 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw,
 		command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
-	add("hit, strike, kick, punch, bang, hammer, beat, whack, slap, stomp, stamp, tread, trample", handling{name: "hit", over: asBlow, makes: true,
-		plan: planHit})
+	add(
+		"hit, strike, kick, punch, bang, hammer, beat, whack, slap, stomp, stamp, tread, trample",
+		handling{name: "hit", over: asBlow, makes: true,
+			plan: planHit},
+	)
 	add("look, peek, peer, search, check", handling{name: "look", over: asLook, plan: planPeek})
 	add("take from", handling{name: "take", over: []command.Verb{command.Attack}, makes: true, plan: planTakeDown})
 	add("take down, pull down, get down, unhook, unpin", handling{name: "take",

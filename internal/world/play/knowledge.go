@@ -50,7 +50,10 @@ func orders(said string) bool {
 		at++
 	}
 	return at+1 < len(words) && meaning.Lemma(words[at], meaning.Verb) == words[at] &&
-		!slices.Contains(talkVerbs, words[at]) && (at > 0 || meaning.Lemma(words[at], meaning.Noun) == "" && meaning.Lemma(words[at], meaning.Adjective) == "")
+		!slices.Contains(
+			talkVerbs,
+			words[at],
+		) && (at > 0 || meaning.Lemma(words[at], meaning.Noun) == "" && meaning.Lemma(words[at], meaning.Adjective) == "")
 }
 
 // answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
@@ -74,7 +77,8 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	if line, err := s.answerFare(b.other, thing, priceWished.MatchString(said)); err != nil || line != "" {
 		return line, err
 	}
-	if m := requestPattern.FindStringSubmatch(said); m != nil && !wish && !slices.Contains(talkVerbs, m[1]) || orders(said) {
+	if m := requestPattern.FindStringSubmatch(said); m != nil && !wish && !slices.Contains(talkVerbs, m[1]) ||
+		orders(said) {
 		return refusing.tell(s.action.Line, ""), nil
 	}
 	if m := asksOpinion.FindStringSubmatch(said); m != nil && !wish {
@@ -124,7 +128,9 @@ var requestPattern = regexp.MustCompile(`(?i)^(?:please |then |so |but )*(?:(?:c
 	` could) \w+ (?:me|us))\b`)
 
 // talkVerbs are verbs of requests that words fulfil.
-var talkVerbs = strings.Fields("tell explain say show know describe remember recommend suggest advise mean think call like prefer have be care name answer repeat")
+var talkVerbs = strings.Fields(
+	"tell explain say show know describe remember recommend suggest advise mean think call like prefer have be care name answer repeat",
+)
 
 // isPersonal reports whether words ask somebody about itself.
 func isPersonal(said string) bool {
@@ -215,7 +221,10 @@ func (s *turn) offerOthers(name string) (string, error) {
 	for _, w := range wares {
 		if w.Quantity > 0 && rateFit(name, w.Card) > command.FitNone {
 			s.narrowLabel(w.Card, w.Seller, w.Money)
-			return w.Card.Title() + " is to be had here, for " + countMoney(w.Money.Title(), w.CostOf(1, 0)) + ", at " + w.Seller.Title() + ".", nil
+			return w.Card.Title() + " is to be had here, for " + countMoney(
+				w.Money.Title(),
+				w.CostOf(1, 0),
+			) + ", at " + w.Seller.Title() + ".", nil
 		}
 	}
 	return "", nil
@@ -257,7 +266,8 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 				continue
 			}
 			sentence = goOn(list, at, said, words)
-			if first, rest, _ := strings.Cut(sentence, " "); p.of != who.ID && p.of != (canon.CardID{}) && (first == "He" || first == "She") {
+			if first, rest, _ := strings.Cut(sentence, " "); p.of != who.ID && p.of != (canon.CardID{}) &&
+				(first == "He" || first == "She") {
 				t, ok, err := s.CardByID(s.ctx, p.of)
 				if err != nil || !ok {
 					continue
@@ -310,8 +320,9 @@ func hasNounOf(sentence string, stems []string) bool {
 
 // isNoun reports whether a word may be a noun, as words are that no dictionary has.
 func isNoun(w string) bool {
-	return meaning.Lemma(w, meaning.Noun) != "" && !slices.Contains(vagueNouns, w) || stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
-		meaning.Lemma(w, meaning.Verb) == ""
+	return meaning.Lemma(w, meaning.Noun) != "" && !slices.Contains(vagueNouns, w) ||
+		stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
+			meaning.Lemma(w, meaning.Verb) == ""
 }
 
 // subjectOf returns the thing that a question is about, with its article, as typed; "" if it names none.
@@ -330,7 +341,8 @@ func subjectOf(said string) string {
 		name = nounOf(slicesx.Map(strings.Fields(said), bareWord))
 	}
 	words := strings.Fields(name)
-	if n := len(words); n > 0 && (slices.Contains(vagueNouns, strings.ToLower(words[0])) || slices.Contains(vagueNouns, strings.ToLower(words[n-1]))) {
+	if n := len(words); n > 0 &&
+		(slices.Contains(vagueNouns, strings.ToLower(words[0])) || slices.Contains(vagueNouns, strings.ToLower(words[n-1]))) {
 		return ""
 	}
 	if len(words) == 0 || slices.Contains(pronouns, strings.ToLower(name)) {
@@ -353,9 +365,11 @@ var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do
 	`will|would)\b`)
 
 // vagueNouns are nouns that a question is hardly about.
-var vagueNouns = strings.Fields("today tonight tomorrow yesterday nobody everybody day night morning evening true best worst make lot bit north south east west way " +
-	"help need pay change keep smell smells look good wrong hundred question wait put set cut run go come take give get let show hold" +
-	" kind")
+var vagueNouns = strings.Fields(
+	"today tonight tomorrow yesterday nobody everybody day night morning evening true best worst make lot bit north south east west way " +
+		"help need pay change keep smell smells look good wrong hundred question wait put set cut run go come take give get let show hold" +
+		" kind",
+)
 
 // nounOf returns the first noun of words that a determiner stands before, or else the last noun; "" if they have none.
 func nounOf(words []string) (noun string) {

@@ -37,7 +37,8 @@ func (s *turn) planLookAt(name string) error {
 	if err != nil {
 		return err
 	}
-	if words := strings.Fields(name); !r.isFound() && len(words) > 1 && meaning.Lemma(words[len(words)-1], meaning.Verb) != "" {
+	if words := strings.Fields(name); !r.isFound() && len(words) > 1 &&
+		meaning.Lemma(words[len(words)-1], meaning.Verb) != "" {
 		shorter := strings.Join(words[:len(words)-1], " ") // watch the fishwives haggle
 		if other, err := s.resolve(shorter, all); err != nil {
 			return err

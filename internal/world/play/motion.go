@@ -101,7 +101,8 @@ func (h *handled) planIntoWater(goal command.Part) error {
 	if ok, err := h.hasLiquid(goal.Name); err != nil || !ok {
 		return orCannot(err, reasonUnknown, "You see no %s here.", goal.Name)
 	}
-	if goal.By == "to" || goal.By == "up to" || goal.By == "toward" || goal.By == "towards" || goal.By == "" || goal.By == "along" {
+	if goal.By == "to" || goal.By == "up to" || goal.By == "toward" || goal.By == "towards" || goal.By == "" ||
+		goal.By == "along" {
 		return h.doneGoing("", subject{name: "the " + goal.Name})
 	}
 	h.name, h.makes = "swim", false
@@ -175,8 +176,10 @@ func planWalk(h *handled) error {
 }
 
 // plainMotions are verbs of motions that are told as going up to a thing.
-var plainMotions = strings.Fields("go come walk run get head move return travel approach proceed hurry rush make step follow enter visit " +
-	"race dash stroll wander the up down in out back to over")
+var plainMotions = strings.Fields(
+	"go come walk run get head move return travel approach proceed hurry rush make step follow enter visit " +
+		"race dash stroll wander the up down in out back to over",
+)
 
 // doneGoing finishes a motion inside the place.
 func (h *handled) doneGoing(effect string, t subject) error {

@@ -14,9 +14,12 @@ import (
 // newCompany returns a scene whose quay has several people, some in its text only.
 func newCompany(t *testing.T) *worldtest.Scene {
 	s, _ := newDicey(t)
-	s.Edit("Quay", canon.Edit{Content: new("<p>Under the arch sits a letter-writer with a sign. Two clerks argue about ink. " +
-		"A man holds a very old turbot. The ferryman's boy sleeps. There is no bell. The Bench's factor has the window. " +
-		"The boats are called Did She and So He Left.</p>")})
+	s.Edit(
+		"Quay",
+		canon.Edit{Content: new("<p>Under the arch sits a letter-writer with a sign. Two clerks argue about ink. " +
+			"A man holds a very old turbot. The ferryman's boy sleeps. There is no bell. The Bench's factor has the window. " +
+			"The boats are called Did She and So He Left.</p>")},
+	)
 	for name, card := range map[string]canon.NewCard{
 		"Anna Brack":   {Content: "<p>She keeps the bar. Her lamp is red. A jar stands by her.</p>", Fields: json.RawMessage(`{"role":"innkeeper","says":["Mind the ladder."]}`)},
 		"Ulric Brack":  {Content: "<p>He is old, and his hat is new.</p>", Fields: json.RawMessage(`{"role":"tide-caller"}`)},
@@ -143,7 +146,9 @@ func TestHiddenNamesakesOfPeople(t *testing.T) {
 func TestYouIsNobodyUntilSpokenTo(t *testing.T) {
 	s := newCompany(t)
 	s.Edit("Quay", canon.Edit{Content: new("<p>You see a lamp that you know.</p>")})
-	s.Joins("Mira").Does("talk to you").Is("results.0.reason", "no_target", "results.0.text", "Whom do you mean? Name them.")
+	s.Joins("Mira").
+		Does("talk to you").
+		Is("results.0.reason", "no_target", "results.0.text", "Whom do you mean? Name them.")
 }
 
 // Qualities that nobody wrote, words behind the noun and typing errors in it do not hide a thing that is there.

@@ -254,7 +254,8 @@ func (m narrator) tellInventory(ctx context.Context, own []world.Held) (string, 
 	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: ids, Active: true, Tick: m.Tick, AsOf: m.Seq})
 	worn := map[canon.CardID]bool{}
 	for _, l := range layers {
-		if l.Kind == world.LayerDynamic && slices.ContainsFunc(linesOf(l), func(s string) bool { return aspectOf(s) == "wearer" }) {
+		if l.Kind == world.LayerDynamic &&
+			slices.ContainsFunc(linesOf(l), func(s string) bool { return aspectOf(s) == "wearer" }) {
 			worn[l.Card] = true
 		}
 	}
@@ -396,7 +397,9 @@ func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
 		}
 	}
 	if d.Target != nil {
-		return "You hold " + what + " to " + world.DefiniteName(d.Target.Name) + ". The two have nothing to say to each other.", nil
+		return "You hold " + what + " to " + world.DefiniteName(
+			d.Target.Name,
+		) + ". The two have nothing to say to each other.", nil
 	}
 	return "You turn " + what + " this way and that. It does nothing that it did not do before.", nil
 }

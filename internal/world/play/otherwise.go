@@ -55,8 +55,10 @@ func (h *Host) readOtherwise(ctx context.Context, g access.Grant, player canon.C
 }
 
 // leadIns are words in front of the name of somebody who is spoken to.
-var leadIns = strings.Fields("hey hi hello hallo oi oy ho yo ok okay well so and but now oh ah thanks thank bye goodbye goodnight " +
-	"goodmorning sorry pardon please mister mr mrs miss ms madam mistress sir lady lord dear good old please pls excuse me tell")
+var leadIns = strings.Fields(
+	"hey hi hello hallo oi oy ho yo ok okay well so and but now oh ah thanks thank bye goodbye goodnight " +
+		"goodmorning sorry pardon please mister mr mrs miss ms madam mistress sir lady lord dear good old please pls excuse me tell",
+)
 
 // isGarbled reports whether a name of an act is none.
 func isGarbled(i command.Intent) bool {
@@ -116,7 +118,8 @@ func endOf(text string) string {
 func (r sentenceReader) cutPersonOfText(words []string) (name, rest string, ok bool, err error) {
 	for n := min(2, len(words)-1); n > 0; n-- {
 		name = strings.Trim(strings.Join(words[:n], " "), ".,;:!?")
-		if !isContentWord(words[0]) || !mayBePerson(command.HeadOf(name)) || meaning.Lemma(bareWord(words[0]), meaning.Verb) != "" {
+		if !isContentWord(words[0]) || !mayBePerson(command.HeadOf(name)) ||
+			meaning.Lemma(bareWord(words[0]), meaning.Verb) != "" {
 			continue
 		}
 		var found referent
@@ -220,8 +223,10 @@ func isPraise(words string) bool {
 }
 
 // praises are qualities that may be given to any thing.
-var praises = strings.Fields("little small big large tiny huge old dear good nice fine great lovely pretty beautiful ugly poor whole " +
-	"famous funny strange odd silly stupid splendid wonderful best")
+var praises = strings.Fields(
+	"little small big large tiny huge old dear good nice fine great lovely pretty beautiful ugly poor whole " +
+		"famous funny strange odd silly stupid splendid wonderful best",
+)
 
 // isNameLike reports whether words may be the name of a thing or a person: they have no word of a sentence in them.
 func isNameLike(name string) bool {
@@ -240,7 +245,9 @@ func isNameLike(name string) bool {
 }
 
 // nameLinks are small words that a name may have.
-var nameLinks = strings.Fields("a an the of one some any my your his her their its this that these those all each every")
+var nameLinks = strings.Fields(
+	"a an the of one some any my your his her their its this that these those all each every",
+)
 
 func isAdverb(w string) bool {
 	return strings.HasSuffix(w, "ly") && meaning.Lemma(w, meaning.Adjective) == "" && meaning.Lemma(w, meaning.Noun) == ""
@@ -249,7 +256,8 @@ func isAdverb(w string) bool {
 // isVerbForm reports whether a word is only a verb.
 func isVerbForm(w string) bool {
 	return meaning.Lemma(w, meaning.Verb) != "" && meaning.Lemma(w, meaning.Noun) == "" && meaning.Lemma(w, meaning.Adjective) == "" &&
-		!strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "ing")
+		!strings.HasSuffix(w, "ed") &&
+		!strings.HasSuffix(w, "ing")
 }
 
 // runOtherwise carries out a sentence as it is read otherwise, in place of its last act, which was refused.

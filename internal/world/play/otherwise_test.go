@@ -21,7 +21,12 @@ func TestSentencesAreReadOtherwise(t *testing.T) {
 
 func TestNamesThatRunOnAreCut(t *testing.T) {
 	p, d, s := newShed(t)
-	s.Edit("Quay", canon.Edit{Content: new(shed + "<p>Iron rings are let into the wall. Fishwives shout. A plank lies across a puddle.</p>")})
+	s.Edit(
+		"Quay",
+		canon.Edit{
+			Content: new(shed + "<p>Iron rings are let into the wall. Fishwives shout. A plank lies across a puddle.</p>"),
+		},
+	)
 	d.succeed = true
 	for _, row := range [][2]string{
 		{"pull really hard on the iron rings", "iron rings"}, {"watch the fishwives haggle for a while", "Fishwives shout"},

@@ -54,8 +54,10 @@ var (
 		"wharf",
 	}
 	// thingWords are nouns that WordNet has under none of thingKinds.
-	thingWords = strings.Fields("rope stall sign step stick string thread rag cloth bill note letter hook fork chain ring kite flag straw ticket page deed " +
-		"bond ledger scrap")
+	thingWords = strings.Fields(
+		"rope stall sign step stick string thread rag cloth bill note letter hook fork chain ring kite flag straw ticket page deed " +
+			"bond ledger scrap",
+	)
 	fixedWords = strings.Fields("fire hearth stall sign step quay stair board bollard well")
 )
 

@@ -114,8 +114,10 @@ func TestMadeThingsAreLimited(t *testing.T) {
 	}
 	s := worldtest.New(t)
 	p := s.Joins("Mira")
-	nouns := strings.Fields("lamp bucket hammer bell net cup plate spoon crate bowl jar mug basket broom candle towel cloak coat drum " +
-		"flute glove hat mitten kettle ladle lantern needle pan pot barrel saddle shoe")
+	nouns := strings.Fields(
+		"lamp bucket hammer bell net cup plate spoon crate bowl jar mug basket broom candle towel cloak coat drum " +
+			"flute glove hat mitten kettle ladle lantern needle pan pot barrel saddle shoe",
+	)
 	s.Edit("Quay", canon.Edit{Content: new("<p>Here are a " + strings.Join(nouns, ", a ") + ".</p>")})
 	for n, noun := range nouns {
 		want := "done"

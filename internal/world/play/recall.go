@@ -170,7 +170,8 @@ func (s *turn) recall(p command.Pronoun, among []world.Card) (r referent, err er
 				return r, err
 			}
 		}
-		if d.Detail != "" && !isOfPersons(among) && (d.Verb == command.Examine || d.Verb == command.Look) && (p == command.It || p == command.They) {
+		if d.Detail != "" && !isOfPersons(among) && (d.Verb == command.Examine || d.Verb == command.Look) &&
+			(p == command.It || p == command.They) {
 			if r, err = s.resolve(d.Detail, among); err != nil || r.isFound() {
 				return r, err
 			}

@@ -40,7 +40,13 @@ var courtesies = []courtesy{
 		`nice to meet you|pleased to meet you)\b`), "greet you", greetingLines},
 }
 
-var greetingLines = []string{"Good day to you.", "And to you.", "Hello there.", "A good day, stranger.", "Yes? Good day."}
+var greetingLines = []string{
+	"Good day to you.",
+	"And to you.",
+	"Hello there.",
+	"A good day, stranger.",
+	"Yes? Good day.",
+}
 
 // shortAnswers are kinds of short answers, and the lines to them.
 var shortAnswers = []courtesy{
@@ -312,5 +318,6 @@ func (s *turn) offerWork(t world.Card) (string, error) {
 
 // isGivenBy reports whether somebody gives a quest.
 func isGivenBy(o world.Offered, t world.Card) bool {
-	return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) || markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
+	return o.Giver == t.ID.String() || markup.KeyOf(o.Giver) == markup.KeyOf(t.Name) ||
+		markup.KeyOf(o.Giver) == markup.KeyOf(t.Title())
 }

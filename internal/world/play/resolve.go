@@ -105,8 +105,10 @@ func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error
 }
 
 // sensations are nouns of what is perceived of a thing.
-var sensations = strings.Fields("sound noise smell scent stink reek aroma odour odor whiff ringing ring tone note music " +
-	"song voice echo glow light gleam glimmer smoke trail")
+var sensations = strings.Fields(
+	"sound noise smell scent stink reek aroma odour odor whiff ringing ring tone note music " +
+		"song voice echo glow light gleam glimmer smoke trail",
+)
 
 // sourceOf returns the noun behind "of" if the one in front of it is only perceived, as the bell of the sound of the
 // bell. It is "" if there is none.
@@ -150,7 +152,8 @@ func (s *turn) preferText(r referent, phrase string) (referent, error) {
 // findWhole finds the thing that a phrase names a part of: the piano of "the lid of the piano".
 func (s *turn) findWhole(phrase string, among []world.Card, r *referent) error {
 	part, whole, ok := strings.Cut(phrase, " of ")
-	if !ok || len(command.BareWords(part)) == 0 || !isThing(command.HeadOf(part)) && !slices.Contains(spots, command.HeadOf(part)) {
+	if !ok || len(command.BareWords(part)) == 0 ||
+		!isThing(command.HeadOf(part)) && !slices.Contains(spots, command.HeadOf(part)) {
 		return nil
 	}
 	for _, find := range []step{s.findNamed, s.findTextOfPlace, s.findText} {
@@ -162,7 +165,9 @@ func (s *turn) findWhole(phrase string, among []world.Card, r *referent) error {
 }
 
 // spots are nouns of parts that everything has.
-var spots = strings.Fields("top bottom side edge end back front middle centre center corner rim surface inside outside underside tip half")
+var spots = strings.Fields(
+	"top bottom side edge end back front middle centre center corner rim surface inside outside underside tip half",
+)
 
 // looseSteps is the number of steps that compare words as they are. The last step needs two words.
 const looseSteps = 6

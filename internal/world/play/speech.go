@@ -83,7 +83,8 @@ func readUtterance(text string) (u utterance, ok bool) {
 	if rest := text[len(speechLead.FindString(text)):]; len(strings.Fields(rest)) > 1 {
 		text = rest
 	}
-	if m := nounPattern.FindStringSubmatch(text); m != nil && !command.IsCourtesy(text) && meaning.Lemma(strings.ToLower(m[1]), meaning.Noun) != "" {
+	if m := nounPattern.FindStringSubmatch(text); m != nil && !command.IsCourtesy(text) &&
+		meaning.Lemma(strings.ToLower(m[1]), meaning.Noun) != "" {
 		text, noun = "what about "+m[1]+"?", true
 	}
 	u.text, u.greets = text, courtesyLead.FindString(text)
@@ -96,13 +97,16 @@ func readUtterance(text string) (u utterance, ok bool) {
 	u.called = strings.Contains(text, ",") || callPattern.MatchString(text)
 	u.polite = command.IsCourtesy(text) || pardonPattern.MatchString(text) || replyPattern.MatchString(text) ||
 		thanksPattern.MatchString(text)
-	if rest := strings.TrimLeft(text[len(greetingLead.FindString(text)):], " ,"); rest != text && len(strings.Fields(rest)) < 4 &&
-		!command.HasCommand(rest) && !strings.HasSuffix(rest, "?") {
+	if rest := strings.TrimLeft(text[len(greetingLead.FindString(text)):], " ,"); rest != text &&
+		len(strings.Fields(rest)) < 4 &&
+		!command.HasCommand(rest) &&
+		!strings.HasSuffix(rest, "?") {
 		u.polite = true // good morning, fair ladies
 	}
 	_, plain := command.ReadQuestion(text)
 	u.said = noun || u.polite || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
-		command.AddressesYou(text) && !plain || command.IsRemark(text) || command.IsStatement(text) || asksMe.MatchString(text) && !plain ||
+		command.AddressesYou(text) &&
+			!plain || command.IsRemark(text) || command.IsStatement(text) || asksMe.MatchString(text) && !plain ||
 		offersHelp.MatchString(text)
 	u.asks = requestPattern.MatchString(text) && strings.HasSuffix(text, "?") && !plain
 	return u, u.speaks || u.wish != "" || u.greets != "" || u.called || u.said || u.asks || payPattern.MatchString(text)
@@ -244,8 +248,12 @@ func (s *turn) cutCalled(text string, people []world.Card) (who world.Card, said
 }
 
 // callDemands are words that a name behind them belongs to: I like Jory.
-var callDemands = append(strings.Fields("is are was were like likes love hate know see saw met meet trust think called named of about with to from for by at than "+
-	"and or not the a an help"), pronouns...)
+var callDemands = append(
+	strings.Fields(
+		"is are was were like likes love hate know see saw met meet trust think called named of about with to from for by at than "+
+			"and or not the a an help",
+	),
+	pronouns...)
 
 // isTalking reports whether the latest act of the player was a talk.
 func (s *turn) isTalking() (bool, error) {
@@ -477,7 +485,10 @@ func (s *turn) findByText(name string, people []world.Card) (t world.Card, ok bo
 		return slips[0], true, nil
 	}
 	if words := command.BareWords(name); len(words) == 0 || len(words) > 4 || !mayBePerson(command.HeadOf(name)) ||
-		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(openWords, w) || slices.Contains(auxiliaries, w) }) {
+		slices.ContainsFunc(
+			words,
+			func(w string) bool { return slices.Contains(openWords, w) || slices.Contains(auxiliaries, w) },
+		) {
 		return t, false, nil
 	}
 	all, err := s.textsOfPlace()

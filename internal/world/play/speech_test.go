@@ -77,7 +77,8 @@ func TestSentencesAreReadOneByOne(t *testing.T) {
 		p.Does(text).Is("results.0.verb", want[0], "results.1.verb", want[1], "results.1.outcome", "done",
 			"results.1.order", 1)
 	}
-	p.Does("take the moon. Who is here? go north").Is("results.#", 3, "results.1.outcome", "done", "results.2.outcome", "skipped")
+	p.Does("take the moon. Who is here? go north").
+		Is("results.#", 3, "results.1.outcome", "done", "results.2.outcome", "skipped")
 }
 
 // A pronoun stands for the last that the player named and that fits, and for nothing that is not there.

@@ -163,7 +163,8 @@ func clausesOf(said string) (list []string) {
 			if bare := strings.TrimRight(clause, ".!? "); bare == "" || bare == "please" || tagQuestion.MatchString(clause) {
 				continue
 			}
-			if first, _, _ := strings.Cut(strings.ToLower(clause), " "); strings.HasSuffix(sentence, "?") && !strings.HasSuffix(clause, "?") &&
+			if first, _, _ := strings.Cut(strings.ToLower(clause), " "); strings.HasSuffix(sentence, "?") &&
+				!strings.HasSuffix(clause, "?") &&
 				(slices.Contains(auxiliaries, first) || slices.Contains(askWords, first)) {
 				clause += "?"
 			}

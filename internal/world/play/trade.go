@@ -364,7 +364,10 @@ func describeOffer(w market.Ware, deal bargain) string {
 	if w.Quantity == 0 {
 		return w.Card.Title() + " at " + w.Seller.Title() + ": sold out."
 	}
-	text := w.Card.Title() + " at " + w.Seller.Title() + ": " + countMoney(w.Money.Title(), w.CostOf(1, deal.Percent)) + unit
+	text := w.Card.Title() + " at " + w.Seller.Title() + ": " + countMoney(
+		w.Money.Title(),
+		w.CostOf(1, deal.Percent),
+	) + unit
 	return text + ", and " + strconv.FormatInt(w.Quantity, 10) + " to be had."
 }
 

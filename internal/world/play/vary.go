@@ -136,19 +136,36 @@ var (
 	unpriced = phrasing{
 		[5]string{"Nothing for %s", "There is no price on %s today", "I name no price for %s", "For %s I take no money",
 			"I have put no price on %s"},
-		[5]string{". Ask, and you shall have it.", ". Just ask for it.", ". Say the word.", ", and that is the truth.", ". Will you have it?"},
+		[5]string{
+			". Ask, and you shall have it.",
+			". Just ask for it.",
+			". Say the word.",
+			", and that is the truth.",
+			". Will you have it?",
+		},
 	}
 	heeded = phrasing{
 		[5]string{"So you say", "Is that so", "I had not heard that", "You may be right", "That may well be"},
 		[5]string{".", ". I will think about it.", ". Well, well.", ", I suppose.", ". It takes all sorts."},
 	}
 	praised = phrasing{
-		[5]string{"You are kind to say so", "I am glad that you think so", "That is a kind word", "It does one good to hear that",
-			"You know how to please"},
+		[5]string{
+			"You are kind to say so",
+			"I am glad that you think so",
+			"That is a kind word",
+			"It does one good to hear that",
+			"You know how to please",
+		},
 		[5]string{".", ". Thank you.", ". I will not argue.", ", stranger.", ". Few say so."},
 	}
 	blamed = phrasing{
-		[5]string{"I have heard worse", "You need not stay", "That is one way to see it", "Others like it", "I will try to bear it"},
+		[5]string{
+			"I have heard worse",
+			"You need not stay",
+			"That is one way to see it",
+			"Others like it",
+			"I will try to bear it",
+		},
 		[5]string{".", ", stranger.", ". And from better people.", ". Was there anything else?", ". Good day."},
 	}
 	trusting = phrasing{

@@ -43,8 +43,16 @@ func turnVerb(w string) string {
 
 // subjectPronouns, with the words that belong to them, by the gender of spokenGender.
 var subjectPronouns = map[string]map[string]string{
-	"he":  {"he": "I", "him": "me", "his": "my", "himself": "myself", "he's": "I'm", "he'd": "I'd", "he'll": "I'll"},
-	"she": {"she": "I", "her": "me", "hers": "mine", "herself": "myself", "she's": "I'm", "she'd": "I'd", "she'll": "I'll"},
+	"he": {"he": "I", "him": "me", "his": "my", "himself": "myself", "he's": "I'm", "he'd": "I'd", "he'll": "I'll"},
+	"she": {
+		"she":     "I",
+		"her":     "me",
+		"hers":    "mine",
+		"herself": "myself",
+		"she's":   "I'm",
+		"she'd":   "I'd",
+		"she'll":  "I'll",
+	},
 }
 
 // inFirstPerson returns a sentence about somebody as it tells it itself. ok is false if the sentence is not of a
@@ -123,7 +131,8 @@ func turnRest(words []string, pronoun string) (string, bool) {
 		case subject && previous == "I", slices.Contains([]string{"and", "but", "or"}, previous) && isThirdPerson(lower),
 			slices.Contains(verbAdverbs, previous) && slices.Contains([]string{"and", "but"}, words[i-2]) && isThirdPerson(lower):
 			first := turnVerb(lower)
-			if others || firstPersons[lower] == "" && meaning.Lemma(lower, meaning.Noun) != "" || first == "" && !slices.Contains(verbAdverbs, lower) {
+			if others || firstPersons[lower] == "" && meaning.Lemma(lower, meaning.Noun) != "" ||
+				first == "" && !slices.Contains(verbAdverbs, lower) {
 				return "", false
 			}
 			if first != "" {
@@ -133,7 +142,8 @@ func turnRest(words []string, pronoun string) (string, bool) {
 		}
 	}
 	for i, w := range words {
-		if previous := words[max(i-1, 0)]; w == "says" && subjectPronouns[previous] == nil && previous == strings.ToLower(previous) {
+		if previous := words[max(i-1, 0)]; w == "says" && subjectPronouns[previous] == nil &&
+			previous == strings.ToLower(previous) {
 			return "", false // and when asked says that
 		}
 		if pronoun != "" && subjectPronouns[pronoun][strings.Trim(strings.ToLower(w), ".,;:!?")] != "" {
@@ -144,7 +154,9 @@ func turnRest(words []string, pronoun string) (string, bool) {
 }
 
 // determinersAndNumbers are words that an object begins with.
-var determinersAndNumbers = append(strings.Fields("a an one two three half all some no nothing it them him her"), determiners...)
+var determinersAndNumbers = append(
+	strings.Fields("a an one two three half all some no nothing it them him her"),
+	determiners...)
 
 // isThirdPerson reports whether a word may be a verb in the third person.
 func isThirdPerson(w string) bool {
@@ -203,8 +215,28 @@ func nameForms(title string) []string {
 }
 
 // firstPlurals are the words of several people for those of one.
-var firstPlurals = []string{"I am", "we are", "I'm", "we're", "I was", "we were", "I", "we", "I've", "we've", "I'll", "we'll", "me", "us",
-	"my", "our", "mine", "ours", "myself", "ourselves"}
+var firstPlurals = []string{
+	"I am",
+	"we are",
+	"I'm",
+	"we're",
+	"I was",
+	"we were",
+	"I",
+	"we",
+	"I've",
+	"we've",
+	"I'll",
+	"we'll",
+	"me",
+	"us",
+	"my",
+	"our",
+	"mine",
+	"ours",
+	"myself",
+	"ourselves",
+}
 
 var firstSingular = regexp.MustCompile(`\b(?:I (?:am|was)|I'(?:m|ve|ll)|I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b`)
 
@@ -259,7 +291,8 @@ var goingOn = strings.Fields("One It Its They Their This That These Those")
 // A sentence that goes on about the same thing, and has more of some stems, is added.
 func goOn(list []string, at int, said string, stems []string) string {
 	for _, w := range []string{"whose", "why"} {
-		if at+1 < len(list) && slices.Contains(command.BareWords(said), w) && slices.Contains(command.BareWords(list[at+1]), w) {
+		if at+1 < len(list) && slices.Contains(command.BareWords(said), w) &&
+			slices.Contains(command.BareWords(list[at+1]), w) {
 			return list[at+1]
 		}
 	}
@@ -303,7 +336,8 @@ func inSecondPerson(said string) (direct string, ok bool) {
 		core := strings.TrimRight(w, ".,;!")
 		lower := strings.ToLower(core)
 		first := subjectPronouns[pronoun][lower]
-		if tellsOf.MatchString(core) && first == "" || pronoun == "they" && slices.Contains([]string{"they", "them", "their"}, lower) {
+		if tellsOf.MatchString(core) && first == "" ||
+			pronoun == "they" && slices.Contains([]string{"they", "them", "their"}, lower) {
 			return "", false
 		}
 		if second := map[string]string{"I": "you", "me": "you", "my": "your", "myself": "yourself"}[first]; second != "" {
