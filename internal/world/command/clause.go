@@ -197,7 +197,7 @@ func pickManner(words []word) (rest []word, mods []string) {
 		mods, words = append(mods, words[n-1].fold), words[:n-1]
 	}
 	isTaken := func(w word) bool {
-		return w.is(mannerClass|courtesyClass) || w.oneOf("first", "only", "together", "last", "hard", "fast", "loud")
+		return w.is(mannerClass|courtesyClass) || w.oneOf("times", "first", "only", "together", "last", "hard", "fast", "loud")
 	}
 	if !slices.ContainsFunc(words, isTaken) {
 		return words, mods
@@ -207,6 +207,8 @@ func pickManner(words []word) (rest []word, mods []string) {
 		case w.is(courtesyClass), w.oneOf("first", "only", "together", "last", "hard", "fast", "loud") && isTail(words, i),
 			i+1 < len(words) && w.oneOf("very", "quite", "as", "so", "really") &&
 				(words[i+1].is(mannerClass) || words[i+1].oneOf("hard", "fast", "loud") && isTail(words, i+1)):
+		case w.oneOf("times") && i > 0 && slices.Contains(numberWords, words[i-1].fold):
+			rest = rest[:len(rest)-1] // knock three times
 		case w.is(mannerClass):
 			mods = append(mods, w.fold)
 		default:

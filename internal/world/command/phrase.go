@@ -120,7 +120,7 @@ func indexOf(words, among []string) int {
 }
 
 var (
-	partWords = strings.Fields("one some any each few couple piece bit part rest both all most many first second third")
+	partWords = strings.Fields("one some any each few couple piece bit part half rest sip swig drop mouthful bite crumb both all most many first second third")
 	endWords  = strings.Fields(
 		"please pls plz back here there too again now yet still over away off together really hard very " +
 			"instead either also first lol haha ha",

@@ -177,7 +177,7 @@ var smallWords = strings.Fields(
 // isBodyPart reports whether a name is a part of the body: one does not carry it.
 func isBodyPart(name string) bool {
 	head := command.HeadOf(name) // WordNet has hands and feet among the extremities
-	return head == "hand" || head == "hands" || head == "foot" || meaning.IsMainly(head, meaning.Noun, "body part")
+	return slices.Contains([]string{"hand", "hands", "foot", "bum", "bottom", "behind", "arse", "tummy"}, head) || meaning.IsMainly(head, meaning.Noun, "body part")
 }
 
 // isOwnBody reports whether a name in a phrase is a part of the player's body. Some are things as well: a chest, a trunk.

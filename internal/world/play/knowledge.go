@@ -59,6 +59,7 @@ func orders(said string) bool {
 // answerFromView returns the line with which somebody answers a question that it has no line for: its wares, the
 // sentence before the player that fits the words best, or that it does not know.
 func (s *turn) answerFromView(b bond, said string) (string, error) {
+	said = priceAsked.ReplaceAllString(said, "how much is $1?")
 	thing, wish := thingWished(said)
 	if thing != "" || asksGoods.MatchString(said) {
 		if line, err := s.offerGoods(b.other, thing); err != nil || line != "" {
@@ -82,30 +83,51 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 		return refusing.tell(s.action.Line, ""), nil
 	}
 	if m := asksOpinion.FindStringSubmatch(said); m != nil && !wish {
-		return opining.tell(s.action.Line, cmp.Or(subjectOf("about "+m[1]), "that")), nil
+		subject := subjectOf("about " + m[1])
+		if !isNameLike(subject) {
+			subject = "that"
+		}
+		return opining.tell(s.action.Line, subject), nil
 	}
 	line, err := s.findKnown(b.other, said, wish)
+	remedy := remedyPattern.FindStringSubmatch(said)
+	if line == "" && remedy != nil && err == nil {
+		line, err = s.findKnown(b.other, remedy[1], false)
+	}
 	if err != nil || line != "" {
 		return line, err
 	}
 	s.unsure = true
 	subject := subjectOf(said)
-	remedy := remedyPattern.FindStringSubmatch(said)
 	switch {
 	case strings.Contains(said, "for sale"):
 		return "Not that I know of.", nil
 	case remedy != nil:
 		return "I have nothing for " + remedy[1] + ".", nil
-	case wish:
+	case wish && isNameLike(thing) && len(strings.Fields(thing)) <= maxPart:
 		return lacking.tell(s.action.Line, thing), nil
+	case wish:
+		return refusing.tell(s.action.Line, ""), nil
 	case asksWhy.MatchString(said):
 		return unsure.tell(s.action.Line, ""), nil
 	case isPersonal(said):
 		return withholding.tell(s.action.Line, ""), nil
-	case subject == "":
+	case !isTopic(subject, said):
 		return ignorant.tell(s.action.Line, ""), nil
 	}
 	return unknowing.tell(s.action.Line, subject), nil
+}
+
+// isTopic reports whether a subject is short enough to be named in an answer, and no verb: not the wants of "if she wants".
+func isTopic(subject, said string) bool {
+	words := strings.Fields(subject)
+	if len(words) == 0 || !isNameLike(subject) || len(words) > 3 && !strings.HasPrefix(strings.ToLower(said), "about ") {
+		return false
+	}
+	before, _, _ := strings.Cut(said, words[len(words)-1])
+	list := strings.Fields(before)
+	return len(list) == 0 || !slices.Contains(pronouns, strings.ToLower(list[len(list)-1])) ||
+		slices.Contains(determiners, strings.ToLower(list[len(list)-1]))
 }
 
 // asksOpinion matches the question for somebody's opinion of a thing, which is its part.
@@ -114,7 +136,7 @@ var asksOpinion = regexp.MustCompile(`(?i)\b(?:what (?:do|does|did|would) (?:you
 	`your opinion (?:of|on|about)|how do you (?:like|find|feel about)) ([^,?.]+)`)
 
 // remedyPattern matches the question for something against a trouble.
-var remedyPattern = regexp.MustCompile(`(?i)\b(?:something|anything) (?:for|against) ([^?.!]+)`)
+var remedyPattern = regexp.MustCompile(`(?i)\b(?:something|anything) (?:for|against) ([^?.!,]+)`)
 
 // asksElse matches questions that have food or drink in them, and ask for neither.
 var asksElse = regexp.MustCompile(`(?i)^(?:who|whose|why|when|where|how|about)\b`)
@@ -144,6 +166,9 @@ var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you 
 	`would you (?:want|take) ` +
 	`for|for|is|are|costs?|would|does|do) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|jar|` +
 	`pot|of|your) )*(.+?)(?: costs?(?: me)?)?[?.! ]*$`)
+
+// priceAsked matches the question for a price as a part of a sentence: how much a love letter costs.
+var priceAsked = regexp.MustCompile(`(?i)^how much (?:(?:an?|the|one|some) )(.+?) (?:costs?|is|are)[?.! ]*$`)
 
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,6 +51,11 @@ func (s *turn) planLookAt(name string) error {
 		return err
 	}
 	t, isCard := r.card()
+	if s.intent.Manner().Verb == "read" {
+		if err := s.checkLegible(r); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.self:
 		t, isCard = s.player, true
@@ -80,6 +86,36 @@ func (s *turn) planLookAt(name string) error {
 		s.action.Objects = []world.ObjectRef{world.NewObjectRef(t, 0)}
 	}
 	return s.finishTurn(world.PlayerLook)
+}
+
+// writing matches words of a sentence that tells of writing, or quotes it.
+var writing = regexp.MustCompile(`[“"‘]|\b[A-Z]{3,}\b|(?i)\b(?:says?|reads?|written|writes|writing|chalked|letters|lettered|` +
+	`inscri\w+|marks?|marked|labels?|labelled|names?|numbers?|numbered|carved|painted|printed|lists?|tells?|spells?|signed)\b`)
+
+// checkLegible refuses to read a thing of which nothing is known but a sentence of the place that tells of no writing.
+func (s *turn) checkLegible(r referent) error {
+	told, name := r.mention.Sentence, "the "+r.name
+	if t, ok := r.card(); ok {
+		text, err := s.ReadText(s.ctx, t)
+		if err != nil {
+			return err
+		}
+		told, name = markup.OneLine(text), world.Definite(t)
+		all, err := s.textsOfPlace()
+		if err != nil || !slices.ContainsFunc(all, func(p passage) bool { return strings.Contains(markup.OneLine(p.text), told) }) {
+			return err
+		}
+		traces, err := readTrace(s.ctx, s.AsOf, t.ID)
+		if err != nil {
+			return err
+		}
+		told += " " + strings.Join(traces, " ")
+	}
+	if told == "" || writing.MatchString(told) {
+		return nil
+	}
+	s.label = s.label.Meet(r.text.label)
+	return cannot("unfit", "You can make out no writing on %s.", markup.Clean(name))
 }
 
 // lookAtMention makes the card whose text has a noun the target of a look.

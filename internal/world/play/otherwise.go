@@ -21,7 +21,7 @@ import (
 // isDenied reports whether an act was refused because something is not there or was not understood.
 func isDenied(r stepResult) bool {
 	return r.Outcome == "impossible" &&
-		slices.Contains([]string{"absent", "lifeless", "no_target", "no_trade", reasonUnknown}, r.Reason)
+		slices.Contains([]string{"absent", "lifeless", "no_target", "no_trade", "no_means", reasonUnknown}, r.Reason)
 }
 
 // readOtherwise reads a sentence whose reading came to nothing. failed is the act that was refused, or nil if there was
@@ -39,7 +39,7 @@ func (h *Host) readOtherwise(ctx context.Context, g access.Grant, player canon.C
 			}
 		}
 		if failed != nil {
-			i, ok, err = r.retarget(*failed)
+			i, ok, err = r.retarget(*failed, text)
 			return err
 		}
 		meant, part, err := r.resolvePart(text)
@@ -148,9 +148,15 @@ var speechWords = strings.Fields("you your yours yourself u ur")
 
 // retarget returns a refused act with other names: of one that runs on into the rest of the sentence, the part that means
 // something here. What is no name at all is left out. ok is false if no name changes.
-func (r sentenceReader) retarget(i command.Intent) (out command.Intent, ok bool, err error) {
-	if i.Verb == command.Attempt {
+func (r sentenceReader) retarget(i command.Intent, text string) (out command.Intent, ok bool, err error) {
+	switch free, isFree := freeAct(i.Clause()); {
+	case i.Verb == command.Attempt:
 		return r.shorten(i)
+	case isFree && (command.MeansSelf(i.DirectObject) || slices.Contains(performing, i.Manner().Verb)):
+		free.Order = i.Order // plop myself down, hum a tune
+		return free, true, nil
+	case i.Verb == command.Talk:
+		return r.sayToPartner(i, text)
 	}
 	object, ok, err := r.partOf(i.DirectObject)
 	if err != nil {
@@ -177,6 +183,41 @@ func (r sentenceReader) retarget(i command.Intent) (out command.Intent, ok bool,
 		}
 	}
 	return i.WithNames(object, targets), ok, nil
+}
+
+// performing are verbs of acts whose object is what they make.
+var performing = strings.Fields("hum sing whistle recite chant yodel croon play")
+
+// sayToPartner returns words to somebody who is not there as words to the partner, or to somebody named in the
+// sentence: wish it a happy day.
+func (r sentenceReader) sayToPartner(i command.Intent, text string) (command.Intent, bool, error) {
+	partner, met, err := r.findPartner()
+	said := i.Clause()
+	if speech, ok := command.ReadSpeech(said); ok {
+		if said = speech.Rest; command.PronounOf(strings.Fields(said + " .")[0]) != command.NoPronoun {
+			_, said, _ = strings.Cut(said, " ")
+		}
+	}
+	if err == nil && !met {
+		partner, met, err = r.findNamedIn(text)
+	}
+	if !met || err != nil || isNameLike(i.DirectObject) && command.PronounOf(i.DirectObject) == command.NoPronoun {
+		return i, false, err
+	}
+	out := talkTo(partner, said)
+	out.Order = i.Order
+	return out, true, nil
+}
+
+// findNamedIn returns the only one here whose name words have.
+func (r sentenceReader) findNamedIn(words string) (t world.Card, ok bool, err error) {
+	people, err := r.listPeople()
+	for _, part := range partsOf(strings.Fields(words)) {
+		if found, _ := matchNames(part, people, command.FitForms); err == nil && len(found) == 1 {
+			return found[0], true, nil
+		}
+	}
+	return t, false, err
 }
 
 // shorten returns a free act that ends with the first thing in it that means something here.
@@ -232,12 +273,12 @@ var praises = strings.Fields(
 func isNameLike(name string) bool {
 	words := strings.Fields(name)
 	for _, w := range words {
-		w = bareWord(w)
+		w, _, _ = strings.Cut(strings.ReplaceAll(bareWord(w), "’", "'"), "'")
 		_, way := command.DirectionOf(w)
 		if slices.Contains(nameLinks, w) {
 			continue
 		}
-		if way || w == "u" || w == "pls" || meaning.IsFunctionWord(w) || isAdverb(w) || isVerbForm(w) {
+		if way || w == "u" || w == "pls" || meaning.IsFunctionWord(w) || isAdverb(strings.ToLower(w)) || isVerbForm(w) {
 			return false
 		}
 	}

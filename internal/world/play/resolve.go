@@ -410,7 +410,7 @@ func (s *turn) nobodyHere(phrase string) error {
 		return err
 	}
 	here = slices.DeleteFunc(here, func(t world.Card) bool { return !world.IsAlive(t) })
-	if slices.Equal(command.BareWords(phrase), []string{"you"}) { // nobody was spoken to of late
+	if slices.Equal(command.BareWords(phrase), []string{"you"}) || !isNameLike(phrase) { // nobody was spoken to of late
 		return cannot("no_target", "Whom do you mean? Name them.")
 	}
 	r, err := s.resolveHere(phrase)

@@ -17,7 +17,7 @@ import (
 // everyonePattern matches the names of all who are here, at the begin of words.
 var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|` +
 	`the (?:two|three) of them|them all|all of (?:them|you)|all|the (?:others|` +
-	`crowd|people|room|whole room)|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
+	`crowd|people|company|(?:whole |entire )?room|(?:whole|entire) (?:\w+))|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
 
 // wishPattern matches the wish to have a thing.
 var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|` +
@@ -59,6 +59,10 @@ var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|
 	`good (?:morning|day|evening|night|afternoon)|goodnight|(?:morning|evening|afternoon) |hello|hi|hey(?: you|` +
 	` there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
 	`excuse me|pardon me|pardon|sorry|i am sorry) `)
+
+// callsAnimal matches words that call an animal.
+var callsAnimal = regexp.MustCompile(`(?i)^(?:here|come|come here|psst?|pss pss|who's a good),? (?:kitty|puss|pussy|cat|boy|girl|` +
+	`birdie|doggy|dog|chick|fishy|crabby)\b|^(?:kitty|puss|pss),? (?:kitty|puss|pss)\b`)
 
 // utterance is a command with the signs that it is said to somebody.
 type utterance struct {
@@ -104,7 +108,7 @@ func readUtterance(text string) (u utterance, ok bool) {
 		u.polite = true // good morning, fair ladies
 	}
 	_, plain := command.ReadQuestion(text)
-	u.said = noun || u.polite || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
+	u.said = noun || u.polite || callsAnimal.MatchString(text) || told != nil || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") ||
 		command.AddressesYou(text) &&
 			!plain || command.IsRemark(text) || command.IsStatement(text) || asksMe.MatchString(text) && !plain ||
 		offersHelp.MatchString(text)

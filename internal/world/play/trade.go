@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -89,6 +91,12 @@ func (s *turn) planBuy() error {
 		return err
 	}
 	w, err := s.pickWare(wares, name, "Nobody here sells any %q.")
+	if no, ok := errors.AsType[*impossible](err); ok && no.reason == "absent" {
+		if r, err := s.resolveHere(name); err != nil || r.isMentioned() && !r.mention.Denied {
+			s.label = s.label.Meet(r.text.label)
+			return cmpErr(err, cannot("unsold", "Nobody here would sell you any %s.", markup.Clean(r.name)))
+		}
+	}
 	if err != nil {
 		return err
 	}
