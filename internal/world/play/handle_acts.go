@@ -2,6 +2,7 @@ package play
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,9 +23,12 @@ func planOpen(h *handled) error {
 		if locked, err := h.hasState(t, "locked"); err != nil || locked {
 			return orCannot(err, "locked", "%s %s locked.", capitalize(t.name), world.IsAre(t.name))
 		}
+		if err := h.checkNotFast(t); err != nil {
+			return err
+		}
 		return c.plan(h)
 	}
-	if !namesDoor(h.object) {
+	if _, made := errors.AsType[needsCard](err); made || !namesDoor(h.object) {
 		return err
 	}
 	exits, bad := h.Exits(h.ctx, h.place)
@@ -38,6 +42,22 @@ func planOpen(h *handled) error {
 		}
 	}
 	return err
+}
+
+// shutFast matches words that tell why a thing does not open.
+var shutFast = regexp.MustCompile(`(?i)\b(painted|nailed|rusted|bricked|boarded|walled|screwed|jammed|stuck|frozen|welded) (shut|up|fast|over)\b`)
+
+// checkNotFast refuses to open a thing whose text says that it is shut for good.
+func (h *handled) checkNotFast(t subject) error {
+	if !t.hasCard() {
+		return nil
+	}
+	text, err := h.ReadText(h.ctx, t.card)
+	why := shutFast.FindString(markup.OneLine(text))
+	if why == "" || err != nil {
+		return err
+	}
+	return cannot("unfit", "%s %s %s.", capitalize(t.name), world.IsAre(t.name), strings.ToLower(why))
 }
 
 func orCannot(err error, reason, format string, args ...any) error {

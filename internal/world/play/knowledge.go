@@ -126,8 +126,12 @@ func isTopic(subject, said string) bool {
 	}
 	before, _, _ := strings.Cut(said, words[len(words)-1])
 	list := strings.Fields(before)
-	return len(list) == 0 || !slices.Contains(pronouns, strings.ToLower(list[len(list)-1])) ||
-		slices.Contains(determiners, strings.ToLower(list[len(list)-1]))
+	if len(list) == 0 {
+		return true
+	}
+	last := strings.ToLower(list[len(list)-1])
+	return slices.Contains(determiners, last) || meaning.Lemma(bareWord(words[len(words)-1]), meaning.Verb) == "" ||
+		!slices.Contains(pronouns, last) && !slices.Contains(speechLinks, last) && last != "somebody" && last != "someone"
 }
 
 // asksOpinion matches the question for somebody's opinion of a thing, which is its part.
@@ -279,7 +283,7 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 		return cmp.Compare(rankOf(p, who), rankOf(q, who))
 	})
 	var best passage
-	line, hits := "", (len(words)+1)/2-1
+	line, hits, personal := "", (len(words)+1)/2-1, isPersonal(said)
 	for _, p := range all {
 		if own && p.of != who.ID {
 			continue
@@ -287,6 +291,9 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 		list := slices.Collect(meaning.Sentences(markup.OneLine(p.text)))
 		for at, sentence := range list {
 			n := countStems(sentence, words)
+			if personal && p.of != who.ID && countStems(sentence, names) == 0 {
+				continue // a sentence about somebody else
+			}
 			if n <= hits || !hasNounOf(sentence, words) {
 				continue
 			}

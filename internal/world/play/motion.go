@@ -113,6 +113,10 @@ func (h *handled) planIntoWater(goal command.Part) error {
 // one of an exit.
 func (h *handled) hasDirection() (bool, error) {
 	d := h.intent.Direction
+	if d == "out" && (slices.Contains([]string{"leave", "exit"}, h.manner.Verb) ||
+		slices.ContainsFunc(h.manner.Parts, func(p command.Part) bool { return p.By == "out of" })) {
+		return true, nil // leave the inn
+	}
 	if d == "" || d.Index() < 8 {
 		return d != "", nil
 	}

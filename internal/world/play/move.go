@@ -60,6 +60,11 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		return s.findExitTo()
 	}
 	way, ok := world.ExitToward(exits, d)
+	if !ok && d == "out" && slices.Contains([]string{"leave", "exit"}, s.intent.Manner().Verb) {
+		if way, ok = world.ExitToward(exits, s.presence.Heading.Opposite()); !ok && len(exits) == 1 {
+			way, ok = exits[0], true // leave the yard
+		}
+	}
 	if !ok && s.intent.DirectObject != "" && d.Index() >= 8 {
 		return world.Exit{}, cannot("no_exit", "You see no way to %s from here. %s",
 			world.DefiniteName(markup.Clean(s.intent.DirectObject)), tellExits(exits))

@@ -40,6 +40,9 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 	if slices.Contains(questLists, words) {
 		return command.Intent{Verb: command.Quests, Confidence: 1}, true, nil
 	}
+	if lead, rest, ok := strings.Cut(words, ", i "); ok && len(strings.Fields(lead)) <= 3 {
+		words = "i " + rest // yes Gudrun, I accept the job
+	}
 	verb, name := splitQuestWords(words)
 	if verb == "" {
 		return i, false, nil
@@ -48,7 +51,7 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 		return i, false, nil
 	}
 	i = command.Intent{Verb: verb, DirectObject: name, Confidence: 1}
-	if slices.Contains(promiseWords, words) {
+	if slices.Contains(promiseWords, words) || verb == command.Accept && slices.Contains(anyQuest, name) {
 		offers, err := r.listOffers()
 		if len(offers) > 1 && err == nil {
 			i.DirectObject, err = r.findNamedOffer(offers)

@@ -100,6 +100,9 @@ var (
 		`fair|admire|warm|delicious|famous|excellent|magnificent|gorgeous|impressive|amazing|fantastic|brilliant)\b`)
 )
 
+// owesNothing matches the question for a debt.
+var owesNothing = regexp.MustCompile(`(?i)\b(?:do )?i owe (?:you|him|her|them)(?: anything| something| for (?:it|that|this))?[?.! ]*$`)
+
 // noWork are the lines of those who are asked for work and have none.
 var noWork = []string{"I have no work for you.", "Nothing that needs doing, thank you.", "Not here. Ask about.",
 	"If I hear of any, you will.",
@@ -133,7 +136,7 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 	switch m := asksIfIs.FindStringSubmatch(said); {
 	case asksLeave.MatchString(said):
 		return pick([]string{"Ask, then.", "I am listening.", "Speak up.", "What is it?"}), nil
-	case strings.Contains(said, "I owe you") && !priceWished.MatchString(said):
+	case owesNothing.MatchString(said):
 		return "You owe me nothing that I know of.", nil
 	case asksAge.MatchString(said):
 		return tellAge(b.other), nil
@@ -211,7 +214,7 @@ func (s *turn) settleOffer(b bond, said string) ([]string, error) {
 func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 	said := strings.ToLower(strings.Join(i.Modifiers, " "))
 	if i.Verb != command.Talk || i.DirectObject == "" || said == "" || strings.HasSuffix(said, "?") ||
-		!acceptPattern.MatchString(said) && !world.IsPromise(said) {
+		!acceptPattern.MatchString(said) && !takesJob.MatchString(said) && !world.IsPromise(said) {
 		return i, nil
 	}
 	offers, err := s.listOffers()
@@ -232,8 +235,9 @@ func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 			return command.Intent{Verb: command.Accept, DirectObject: o.Title(), Confidence: 1}, nil
 		}
 	}
-	if last, err := answersOf(s.ctx, s.AsOf, found[0].ID, s.player.ID); err != nil || len(last) == 0 ||
-		!acceptPattern.MatchString(said) || !strings.Contains(last[0], "“") {
+	last, err := answersOf(s.ctx, s.AsOf, found[0].ID, s.player.ID)
+	offered := len(last) > 0 && strings.Contains(last[0], "“") && acceptPattern.MatchString(said)
+	if err != nil || !offered && !takesJob.MatchString(said) {
 		return i, err
 	}
 	named, err := s.findNamedOffer(own)
@@ -242,6 +246,9 @@ func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 	}
 	return i, err
 }
+
+// takesJob matches words that take on work without its name.
+var takesJob = regexp.MustCompile(`(?i)\b(?:accept|take|take on|do)\b.*\b(?:job|work|task|quest|errand|offer|commission)\b`)
 
 // acceptPattern matches the acceptance of an offer.
 var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|` +

@@ -42,6 +42,10 @@ func (r sentenceReader) tradeIntent(text string) (i command.Intent, ok bool, err
 		return i, false, nil
 	}
 	wares, err := r.listWares()
+	if i.Verb == command.Price && i.DirectObject != "" &&
+		!slices.ContainsFunc(wares, func(w market.Ware) bool { return rateFit(i.DirectObject, w.Card) > command.FitNone }) {
+		return i, false, err
+	}
 	return i, len(wares) > 0 || i.Verb == command.Price && i.DirectObject == "", err
 }
 
