@@ -36,7 +36,11 @@ func TestParaphrases(t *testing.T) {
 			s := setWorld(t, a, "pairs", corpusWorld(cards), "Start")
 			scores := map[string][]float64{}
 			for _, c := range cases {
-				score := likeness(t, s, "Fact "+ids[c.A][5:], c.B)
+				score, waits := likeness(t, s, "Fact "+ids[c.A][5:], c.B)
+				if !waits {
+					t.Logf("case %s: another gate refuses its text, so that nobody gets a hint", c.ID)
+					continue
+				}
 				scores[c.Kind] = append(scores[c.Kind], score)
 				scores[c.Form] = append(scores[c.Form], score)
 			}
@@ -55,14 +59,15 @@ func TestParaphrases(t *testing.T) {
 	}
 }
 
-// likeness returns the closeness of a fact in the hint of a waiting proposal, or 0 if the hint does not name it.
-func likeness(t *testing.T, s *stage, fact, text string) float64 {
+// likeness returns the closeness of a fact in the hint of a waiting proposal, or 0 if the hint does not name it. A
+// proposal that another gate refuses does not wait.
+func likeness(t *testing.T, s *stage, fact, text string) (closeness float64, waits bool) {
 	t.Helper()
 	var waiting struct{ ProposalID, Status string }
 	s.mustCall(t, "propose-quest", map[string]any{"seedSpec": map[string]any{"title": "And Then", "hook": text,
 		"objectives": []any{map[string]any{"id": "a", "text": "Do it.", "waitMinutes": 1}}}}, &waiting)
 	if waiting.Status != "pending_review" {
-		return 0
+		return 0, waiting.Status != "rejected"
 	}
 	var answer struct {
 		MayRepeat []struct {
@@ -73,10 +78,10 @@ func likeness(t *testing.T, s *stage, fact, text string) float64 {
 	s.mustCall(t, "get-proposal", map[string]any{"proposalId": waiting.ProposalID}, &answer)
 	for _, r := range answer.MayRepeat {
 		if r.Name == fact {
-			return r.Closeness
+			return r.Closeness, true
 		}
 	}
-	return 0
+	return 0, true
 }
 
 // auc returns the probability that a score of the first list is above one of the second. A tie counts half.

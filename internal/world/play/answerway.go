@@ -169,17 +169,8 @@ const maxNear = 8
 // locateElsewhere tells the way to a place, person or thing that is not here.
 func (a *answerer) locateElsewhere(name string) (string, error) {
 	ways, err := a.WaysFrom(a.ctx, a.place.ID)
-	if err != nil {
-		return "", err
-	}
-	best, at := command.FitNone, -1
-	for n, w := range ways {
-		if fit := rateFit(name, world.Card{Name: w.Name}); fit > best {
-			best, at = fit, n
-		}
-	}
-	if at >= 0 {
-		return "To reach " + ways[at].Name + ", " + tellPath(ways[at].Path) + ".", nil
+	if text := tellWayTo(name, ways); text != "" || err != nil {
+		return text, err
 	}
 	t, ok, err := a.FindNamed(a.ctx, name)
 	if err != nil {
@@ -195,6 +186,20 @@ func (a *answerer) locateElsewhere(name string) (string, error) {
 		return text, err
 	}
 	return a.findPassage(name)
+}
+
+// tellWayTo tells which of some ways leads to a place of a name; "" if none does.
+func tellWayTo(name string, ways []world.Way) string {
+	best, at := command.FitNone, -1
+	for n, w := range ways {
+		if fit := rateFit(name, world.Card{Name: w.Name}); fit > best {
+			best, at = fit, n
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	return "To reach " + ways[at].Name + ", " + tellPath(ways[at].Path) + "."
 }
 
 // locateNear tells in which of the nearest places somebody or something is that stays where it is, or which of them is

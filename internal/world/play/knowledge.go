@@ -91,6 +91,9 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	}
 	line, err := s.findKnown(b.other, said, wish)
 	remedy := remedyPattern.FindStringSubmatch(said)
+	if _, trouble, ok := strings.Cut(thing, " for my "); ok && wish {
+		remedy = []string{"", trouble}
+	}
 	if line == "" && remedy != nil && err == nil {
 		line, err = s.findKnown(b.other, remedy[1], false)
 	}

@@ -100,6 +100,10 @@ func (s *turn) findExitTo() (world.Exit, error) {
 	if r.way != nil {
 		return *r.way, nil
 	}
+	ways, err := s.WaysFrom(s.ctx, s.place.ID)
+	if route := tellWayTo(name, ways); route != "" || err != nil {
+		return world.Exit{}, cmpErr(err, cannot("far", "That is not next to here. %s", route))
+	}
 	return world.Exit{}, cannot("absent", "You see no way to %q from here.", markup.Clean(name))
 }
 

@@ -93,8 +93,8 @@ func readUtterance(text string) (u utterance, ok bool) {
 	}
 	u.text, u.greets = text, courtesyLead.FindString(text)
 	u.speech, u.speaks = command.ReadSpeech(text)
-	for _, p := range []*regexp.Regexp{wishPattern, pleasePattern} {
-		if m := p.FindStringSubmatch(text); m != nil && u.wish == "" && (p == wishPattern || !command.HasCommand(m[1])) {
+	for _, p := range []*regexp.Regexp{wishPattern, pleasePattern, measurePattern} {
+		if m := p.FindStringSubmatch(text); m != nil && u.wish == "" && (p != pleasePattern || !command.HasCommand(m[1])) {
 			u.wish = m[1]
 		}
 	}
