@@ -169,7 +169,7 @@ func (p *tab) wants(text string) {
 // waits waits until an expression holds.
 func (p *tab) waits(expression, what string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
 	// Each look is a call of its own: a wait in a page would stay behind when the page is left.
 	holds, err := false, error(nil)
