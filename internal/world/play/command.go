@@ -144,10 +144,8 @@ func (h *Host) sendSentence(
 		}
 	}
 	if parsed.NeedsClarification {
-		other, ok, err := h.readOtherwise(ctx, c.Grant, player, out.text, nil, len(parsed.Intents) == 0)
-		if err == nil && !ok {
-			other, ok, err = h.sayInstead(ctx, c.Grant, player, out.text, parsed)
-		}
+		other, ok, err := h.readOtherwise(ctx, c.Grant, player,
+			fruitless{text: out.text, parsed: parsed, alone: len(parsed.Intents) == 0})
 		if !ok || err != nil {
 			out.Narration = parsed.Question()
 			return s.failed, err

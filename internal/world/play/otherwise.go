@@ -24,32 +24,41 @@ func isDenied(r stepResult) bool {
 		slices.Contains([]string{"absent", "lifeless", "no_target", "no_trade", "no_means", reasonUnknown}, r.Reason)
 }
 
-// readOtherwise reads a sentence whose reading came to nothing. failed is the act that was refused, or nil if there was
-// none, and alone reports that it was the only one. ok is false if the sentence does not mean anything else either.
-func (h *Host) readOtherwise(ctx context.Context, g access.Grant, player canon.CardID, text string,
-	failed *command.Intent, alone bool) (i command.Intent, ok bool, err error) {
+// fruitless is a sentence whose reading came to nothing.
+type fruitless struct {
+	text   string
+	parsed command.Parsed
+	failed *command.Intent // the act that was refused; nil if there was none
+	alone  bool            // there was no other act
+}
+
+// readOtherwise reads a sentence whose reading came to nothing. ok is false if it does not mean anything else either.
+func (h *Host) readOtherwise(ctx context.Context, g access.Grant, player canon.CardID, f fruitless) (i command.Intent,
+	ok bool, err error) {
 	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		r, err := h.newSentenceReader(ctx, snap, player, text)
+		r, err := h.newSentenceReader(ctx, snap, player, f.text)
 		if err != nil || !r.stands {
 			return err
 		}
-		if alone {
-			if i, ok, err = r.readLooseSpeech(text, failed == nil || isGarbled(*failed)); ok || err != nil {
+		if f.alone {
+			if i, ok, err = r.readLooseSpeech(f.text, f.failed == nil || isGarbled(*f.failed)); ok || err != nil {
 				return err
 			}
 		}
-		if failed != nil {
-			i, ok, err = r.retarget(*failed, text)
+		if f.failed != nil {
+			i, ok, err = r.retarget(*f.failed, f.text)
 			return err
 		}
-		meant, part, err := r.resolvePart(text)
-		if ok = meant.isFound() && !meant.all && !meant.self; ok {
-			i = command.Intent{Verb: command.Examine, DirectObject: part, Confidence: attemptConfidence}
+		meant, part, err := r.resolvePart(f.text)
+		if meant.isFound() && !meant.all && !meant.self || err != nil {
+			i, ok = command.Intent{Verb: command.Examine, DirectObject: part, Confidence: attemptConfidence}, err == nil
+			return err
 		}
+		i, ok, err = r.sayInstead(f.text, f.parsed)
 		return err
 	})
-	if failed != nil {
-		i.Order = failed.Order
+	if f.failed != nil {
+		i.Order = f.failed.Order
 	}
 	return i, ok, err
 }
@@ -185,7 +194,7 @@ func (r sentenceReader) retarget(i command.Intent, text string) (out command.Int
 	return i.WithNames(object, targets), ok, nil
 }
 
-// performing are verbs of acts whose object is what they make.
+// performing are verbs of acts that make their object: a tune, a song.
 var performing = strings.Fields("hum sing whistle recite chant yodel croon play")
 
 // sayToPartner returns words to somebody who is not there as words to the partner, or to somebody named in the
@@ -304,7 +313,7 @@ func isVerbForm(w string) bool {
 // runOtherwise carries out a sentence as it is read otherwise, in place of its last act, which was refused.
 func (h *Host) runOtherwise(ctx context.Context, c *op.Call, player canon.CardID, i command.Intent, text string,
 	out *commandOut) (bool, error) {
-	other, ok, err := h.readOtherwise(ctx, c.Grant, player, out.text, &i, len(out.Frames) == 1)
+	other, ok, err := h.readOtherwise(ctx, c.Grant, player, fruitless{text: out.text, failed: &i, alone: len(out.Frames) == 1})
 	if !ok || err != nil {
 		return false, err
 	}

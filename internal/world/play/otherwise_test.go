@@ -7,7 +7,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// A sentence whose reading comes to nothing is read otherwise, without a denial of what is no name.
+// A sentence whose reading comes to nothing is read otherwise, and no words of it are denied as a name.
 func TestSentencesAreReadOtherwise(t *testing.T) {
 	s, _ := newDicey(t)
 	p := s.Joins("Mira")

@@ -117,32 +117,18 @@ func (h *Host) readCommand(ctx context.Context, w access.WorldID, text string, r
 
 // sayInstead returns the act of saying a sentence without a verb that the grammar knows: to the partner of the player, or
 // aloud. ok is false if the sentence may be an act.
-func (h *Host) sayInstead(
-	ctx context.Context,
-	g access.Grant,
-	player canon.CardID,
-	text string,
-	p command.Parsed,
-) (i command.Intent,
-	ok bool, err error) {
+func (r sentenceReader) sayInstead(text string, p command.Parsed) (i command.Intent, ok bool, err error) {
 	words := strings.Fields(text)
 	if len(p.Ambiguities) == 0 || p.Ambiguities[0].Kind != "verb" || len(words) < 2 ||
 		slices.Contains(nounLeads, strings.ToLower(words[1])) {
 		return i, false, nil // frobnicate the square
 	}
-	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		r, err := h.newSentenceReader(ctx, snap, player, text)
-		if err != nil || !r.stands {
-			return err
-		}
-		to, met, err := r.findPartner()
-		switch {
-		case met && answers(to):
-			i, ok = talkTo(to, text), true
-		case meaning.Lemma(strings.Trim(words[0], ",.!"), meaning.Verb) == "":
-			i, ok = talkToAll(text), true
-		}
-		return err
-	})
+	to, met, err := r.findPartner()
+	switch {
+	case met && answers(to):
+		i, ok = talkTo(to, text), true
+	case meaning.Lemma(strings.Trim(words[0], ",.!"), meaning.Verb) == "":
+		i, ok = talkToAll(text), true
+	}
 	return i, ok, err
 }

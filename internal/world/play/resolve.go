@@ -104,7 +104,7 @@ func (s *turn) resolve(phrase string, among []world.Card) (r referent, err error
 	return r, nil
 }
 
-// sensations are nouns of what is perceived of a thing.
+// sensations are nouns of perceptions of a thing.
 var sensations = strings.Fields(
 	"sound noise smell scent stink reek aroma odour odor whiff ringing ring tone note music " +
 		"song voice echo glow light gleam glimmer smoke trail",

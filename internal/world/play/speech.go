@@ -72,7 +72,7 @@ type utterance struct {
 	wish   string // a thing that it asks for
 	greets string // a courtesy in front of a name
 	called bool   // it may begin with the name of somebody, or have one before or behind a comma
-	said   bool   // it is meant for somebody, whoever that is
+	said   bool   // it is meant for somebody
 	polite bool   // it is a courtesy or a short answer
 	asks   bool   // it asks for an act, which may be meant for the partner of a talk
 }
