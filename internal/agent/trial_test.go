@@ -139,7 +139,7 @@ func TestTrialDoesNotHoldCalls(t *testing.T) {
 }
 
 func TestTrialsHaveEnoughQuestions(t *testing.T) {
-	for _, template := range []string{"intent", "command", "moderation", "studio-plan"} {
+	for _, template := range []string{"intent", "command", "moderation", "claim", "repeat", "studio-plan"} {
 		list, err := agent.Trials(template)
 		if err != nil || len(list) < 12 {
 			t.Errorf("%s: %d questions, %v", template, len(list), err)

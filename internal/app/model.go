@@ -28,8 +28,8 @@ type Model struct {
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
 	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that contains the provider's key."`
 	KeyFile         string        `yaml:"key_file" doc:"File that contains the provider's key. Use it instead of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,claims,ambience,places,quests,npcs" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts of which the policy is unsure, in moderate-content), claims (texts whose claims the rules of the gates cannot settle; the model may only refuse them), ambience (drafts of atmosphere), places (drafts of places behind pending exits), quests (drafts of quests by agent quest), npcs (lines by the agent npc), plans (plans of the studio, in plan_create; only if named here), narration (the words in which a player is told the results of its acts; see narration.patience; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
-	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation, claims and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
+	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,claims,repeats,ambience,places,quests,npcs" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts of which the policy is unsure, in moderate-content), claims (texts whose claims the rules of the gates cannot settle; the model may only refuse them), repeats (hints that a waiting proposal may repeat a known text, if the rules are unsure; who reads the proposal waits at most 2.5 seconds), ambience (drafts of atmosphere), places (drafts of places behind pending exits), quests (drafts of quests by agent quest), npcs (lines by the agent npc), plans (plans of the studio, in plan_create; only if named here), narration (the words in which a player is told the results of its acts; see narration.patience; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation, claims, repeats and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
 	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"Time limit of a request with all its attempts, 1s to 10m."`
 	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts if the endpoint is busy or interrupts its answer, 0 to 10."`
 	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Highest number of tokens in an answer, including its reasoning, 16 to 32768."`
@@ -46,6 +46,7 @@ const (
 	useForCommands   = "commands"
 	useForModeration = "moderation"
 	useForClaims     = "claims"
+	useForRepeats    = "repeats"
 	useForAmbience   = "ambience"
 	useForPlaces     = "places"
 	useForQuests     = "quests"
@@ -55,8 +56,8 @@ const (
 	useForGate       = "gate"
 )
 
-var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForClaims, useForAmbience,
-	useForPlaces, useForQuests, useForNPCs, useForPlans, useForNarration, useForGate}
+var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForClaims, useForRepeats,
+	useForAmbience, useForPlaces, useForQuests, useForNPCs, useForPlans, useForNarration, useForGate}
 
 // validate returns an error for settings with invalid values.
 func (c Model) validate() error {
@@ -152,13 +153,25 @@ func (a *App) claimReader() proposal.DoubtReader {
 	if !a.modelFor(useForClaims) {
 		return nil
 	}
-	return claimReader{a}
+	return secondReader{a}
 }
 
-// claimReader looks up the agents at each call, because they are created after the gates.
-type claimReader struct{ app *App }
+// repeatReader returns the model as second reader of hints at repeats; nil if it is not configured for that.
+func (a *App) repeatReader() proposal.RepeatReader {
+	if !a.modelFor(useForRepeats) {
+		return nil
+	}
+	return secondReader{a}
+}
 
-func (r claimReader) ReadDoubt(ctx context.Context, w access.WorldID, d proposal.Doubt) (proposal.Opinion, error) {
+// secondReader looks up the agents at each call, because they are created after the gates.
+type secondReader struct{ app *App }
+
+func (r secondReader) ReadRepeats(ctx context.Context, w access.WorldID, d proposal.RepeatDoubt) ([]int, error) {
+	return r.app.Agents.ReadRepeats(ctx, w, d)
+}
+
+func (r secondReader) ReadDoubt(ctx context.Context, w access.WorldID, d proposal.Doubt) (proposal.Opinion, error) {
 	return r.app.Agents.ReadDoubt(ctx, w, d)
 }
 

@@ -68,7 +68,8 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 		Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
 		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a},
-		Moderator: a.gateModerator(), Doubts: a.claimReader(), Secret: secret, Logger: a.logger, Now: a.now, NewID: o.idGenerator("proposal"),
+		Moderator: a.gateModerator(), Doubts: a.claimReader(), Repeats: a.repeatReader(), Secret: secret, Logger: a.logger,
+		Now: a.now, NewID: o.idGenerator("proposal"),
 	})
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type CheapModel struct {
 	Provider string   `yaml:"provider" doc:"Its provider. Empty: that of model."`
 	URL      string   `yaml:"url" doc:"Its endpoint. Empty: that of model, with the same key."`
 	KeyEnv   string   `yaml:"key_env" doc:"Name of the environment variable that contains the key of its own endpoint."`
-	Purposes []string `yaml:"purposes" default:"classification,npc_dialogue" doc:"Purposes that the smaller model serves: classification (commands, intents, moderation, claims, gate), npc_dialogue (players, npcs), ambience, narration, planning (places, plans), quest_seed."`
+	Purposes []string `yaml:"purposes" default:"classification,npc_dialogue" doc:"Purposes that the smaller model serves: classification (commands, intents, moderation, claims, repeats, gate), npc_dialogue (players, npcs), ambience, narration, planning (places, plans), quest_seed."`
 }
 
 // tiered are the models of the two tiers. It implements [agent.Provider]. Without a cheap model the rich one does all.

@@ -317,11 +317,7 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 		if !s.cfg.Now().Before(until) {
 			out.Status, out.ExpectedHash = Expired, ""
 		}
-		err := s.cfg.Canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) (err error) {
-			out.MayRepeat, err = findRepeats(ctx, audienceOf(snap, j.Outcome), s.textsOf(j), j.Scope)
-			return err
-		})
-		if err != nil {
+		if out.MayRepeat, err = s.hintRepeats(ctx, c.Grant, j); err != nil {
 			return out, err
 		}
 	}

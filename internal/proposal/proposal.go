@@ -71,6 +71,7 @@ type Config struct {
 	Policy    *safety.Policy   // nil: the current one
 	Moderator safety.Moderator // a further judge of texts; nil for none
 	Doubts    DoubtReader      // a second reader of claims; nil for none
+	Repeats   RepeatReader     // a second reader of hints at repeats; nil for none
 	Contexts  Contexts         // nil: no reference can be opened
 	Authors   Authors          // nil: no waiting proposal can be approved
 	Operation func(name string) (*op.Operation, bool)

@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/meaning"
+	"loregate/internal/slicesx"
 )
 
 // A repeat is a text that a waiting proposal may repeat in other words. It is a hint to the person who decides, and
@@ -21,9 +22,16 @@ type repeat struct {
 	ID        string  `json:"id" jsonschema:"Id of the card or event."`
 	Text      string  `json:"text" jsonschema:"The sentence that may be repeated."`
 	Closeness float64 `json:"closeness" min:"0" max:"1" jsonschema:"How near its meaning is."`
+	Model     string  `json:"model,omitempty" enum:"same,other" jsonschema:"What a language model says of it, if the words leave it open: the proposal says the same or something other. It makes the closeness 1 or 0."`
 
 	relatedness float64
 }
+
+// Answers of a model to a doubtful hint.
+const (
+	saysSame  = "same"
+	saysOther = "other"
+)
 
 // rank orders the texts of which a hint keeps the first ones.
 func (r repeat) rank() float64 { return r.relatedness + closenessShare*r.Closeness }
@@ -50,16 +58,14 @@ const (
 // findRepeats returns texts that a proposal may repeat, nearest first. It reads only data that the readers of the
 // proposal's result see, so the hint is the same for everyone who may see the proposal.
 func findRepeats(ctx context.Context, snap *canon.Snapshot, texts []Text, scope string) ([]repeat, error) {
-	f := repeatFinder{seen: map[canon.CardID]bool{}}
-	var words []string
-	for _, t := range texts {
-		f.proposed = append(f.proposed, prepareSentences(t.Text)...)
-		words = append(words, contentWords(t.Text)...)
-	}
+	f := repeatFinder{seen: map[canon.CardID]bool{}, proposed: slicesx.Map(firstSentences(texts), meaning.Prepare)}
 	if len(f.proposed) == 0 {
 		return nil, nil
 	}
-	f.proposed = f.proposed[:min(len(f.proposed), repeatTexts)]
+	var words []string
+	for _, t := range texts {
+		words = append(words, contentWords(t.Text)...)
+	}
 	err := f.compareCards(ctx, snap, words[:min(len(words), repeatWords)])
 	if err != nil {
 		return nil, err
@@ -74,7 +80,7 @@ func findRepeats(ctx context.Context, snap *canon.Snapshot, texts []Text, scope 
 	}
 	slices.SortStableFunc(f.found, func(a, b repeat) int { return cmp.Compare(b.rank(), a.rank()) })
 	f.found = f.found[:min(len(f.found), maxRepeats)]
-	slices.SortStableFunc(f.found, func(a, b repeat) int { return cmp.Compare(b.Closeness, a.Closeness) })
+	sortByCloseness(f.found)
 	return f.found, err
 }
 
@@ -142,10 +148,13 @@ func (f *repeatFinder) compare(name, id, text string) {
 	}
 }
 
-func prepareSentences(text string) (list []meaning.Sentence) {
-	for s := range meaning.Sentences(text) {
-		if list = append(list, meaning.Prepare(s)); len(list) == repeatTexts {
-			break
+// firstSentences returns the first sentences of texts, at most repeatTexts.
+func firstSentences(texts []Text) (list []string) {
+	for _, t := range texts {
+		for s := range meaning.Sentences(t.Text) {
+			if list = append(list, s); len(list) == repeatTexts {
+				return list
+			}
 		}
 	}
 	return list

@@ -3,6 +3,7 @@ package judgetest
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +50,7 @@ func (m *scriptedModel) configure(c *app.Config) {
 	}
 	c.Model.Provider, c.Model.URL, c.Model.Name = "compatible", m.server.URL, "scripted-1"
 	c.Model.KeyFile = m.server.KeyFile
-	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "claims", "plans"}, 0
+	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "claims", "repeats", "plans"}, 0
 }
 
 // know teaches the model the right answer to a text, and a wrong one.
@@ -61,12 +62,13 @@ func (m *scriptedModel) know(template, text, right, wrong string) {
 
 // templates maps the member of a question's data to the question's template.
 var templates = map[string]string{"command": "command", "utterance": "intent", "text": "moderation",
-	"said": "claim", "intent": "studio-plan"}
+	"said": "claim", "proposed": "repeat", "intent": "studio-plan"}
 
 // noAnswers are answers of the right form that no product can use.
 var noAnswers = map[string]string{"command": `{"acts":[{"verb":"","direction":"","object":"","targets":[]}],"unclear":""}`,
 	"intent":     `{"intent":"unknown","confidence":0}`,
 	"claim":      `{"denied":0,"because":0}`,
+	"repeat":     `{"same":[]}`,
 	"moderation": `{"categories":[]}`, "studio-plan": `{"name":"Nothing","calls":[]}`}
 
 func (m *scriptedModel) answer(prompt string) string {
@@ -92,7 +94,27 @@ func (m *scriptedModel) answer(prompt string) string {
 	if m.lies {
 		answers = m.wrong
 	}
-	return cmp.Or(answers[template+"\x00"+text], noAnswers[template])
+	answer := answers[template+"\x00"+text]
+	if template == "repeat" && answer != "" {
+		return numberRepeats(m.t, data, answer)
+	}
+	return cmp.Or(answer, noAnswers[template])
+}
+
+// numberRepeats names the known sentences of a question that a fact has.
+func numberRepeats(t *testing.T, data, fact string) string {
+	t.Helper()
+	var question struct{ Known []string }
+	if err := json.Unmarshal([]byte(data), &question); err != nil {
+		t.Error(err)
+	}
+	same := []int{}
+	for i, sentence := range question.Known {
+		if strings.Contains(fact, sentence) {
+			same = append(same, i+1)
+		}
+	}
+	return marshal(map[string]any{"same": same})
 }
 
 // readQuestion returns the text that a question is about, and the name of its member in the question's data.
@@ -103,8 +125,11 @@ func readQuestion(t *testing.T, data string) (member, text string) {
 		t.Errorf("a question without data: %v", err)
 	}
 	for member := range templates {
-		if text, ok := values[member].(string); ok {
-			return member, text
+		switch value := values[member].(type) {
+		case string:
+			return member, value
+		case []any: // sentences
+			return member, strings.TrimSuffix(fmt.Sprintln(value...), "\n")
 		}
 	}
 	return "", ""

@@ -48,6 +48,8 @@ var modelBars = []bar{
 	{"claims with the best model", "false ones refused", 0.95, false},
 	{"claims with the best model", "true ones refused", 0.03, true},
 	{"claims with the best model", "asked", maxAsked, true},
+	{"duplicates with the best model", "paraphrase AUC", 0.95, false},
+	{"duplicates with the best model", "asked", maxAsked, true},
 	{"planner with the best model", "right", 0.92, false},
 	{"planner with the best model", "asked", maxAsked, true},
 	{"search with an oracle embedder", "nDCG@10", 0.93, false},
@@ -57,6 +59,7 @@ var modelBars = []bar{
 	{"intents with a hostile model", "loss", maxLoss, true},
 	{"moderation with a hostile model", "loss", maxLoss, true},
 	{"claims with a hostile model", "loss", maxLoss, true},
+	{"duplicates with a hostile model", "loss", maxLoss, true},
 	{"planner with a hostile model", "loss", maxLoss, true},
 }
 
