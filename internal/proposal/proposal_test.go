@@ -18,10 +18,15 @@ import (
 	"loregate/internal/store/memory"
 )
 
+type hint struct {
+	Name, Text, Model string
+	Closeness         float64
+}
+
 type got struct {
 	ProposalID, Kind, Status, Author, ExpectedHash, EventID string
 	Conflicts                                               []proposal.Issue
-	MayRepeat                                               []struct{ Name, Text string }
+	MayRepeat                                               []hint
 	Preview                                                 []proposal.PreviewItem
 	Verdicts                                                []struct {
 		Gate, Version, InputHash, Code string
