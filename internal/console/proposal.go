@@ -62,8 +62,13 @@ func (p proposalView) shownToPlayers() (list []previewItem) {
 	return list
 }
 
-// repeat is a text that the proposal may repeat in other words.
-type repeat struct{ Name, Text string }
+// repeat is a text that the proposal may repeat in other words. Model is what a language model says of it, if it was asked.
+type repeat struct{ Name, Text, Model string }
+
+// opinion returns the model's opinion in words for a person.
+func (r repeat) opinion() string {
+	return map[string]string{"same": " (a model reads the same in it)", "other": " (a model reads something else in it)"}[r.Model]
+}
 
 // rejection tells why a proposal was refused.
 type rejection struct {

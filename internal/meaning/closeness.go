@@ -15,6 +15,7 @@ const (
 
 // Bounds of a comparison.
 const (
+	minTokens = 2   // a lone word, as "Ask." or a heading, would be near to each text with it
 	maxTokens = 64  // words of a text that count
 	maxWords  = 128 // words of a text whose order counts
 )
@@ -40,7 +41,8 @@ const cosineShare = 0.45
 // Closeness estimates from 0 to 1 whether two sentences say the same. Words that both have prove little: "the well
 // tastes of salt" and "the well is deep" share most of theirs. Therefore it counts how near in meaning the words of one
 // sentence are to those of the other, each to one, and how many differ. Other numbers, a denial, an opposite and turned
-// roles lower the result. Sentences without a known word have closeness 0, those of the same words in the same roles 1.
+// roles lower the result. Sentences without two words that count have closeness 0, others of the same words in the same
+// roles 1.
 func Closeness(a, b string) float64 { return Prepare(a).Closeness(Prepare(b)) }
 
 // A Sentence is a text prepared for comparisons. It never changes.
@@ -144,7 +146,7 @@ func (s Sentence) Closeness(o Sentence) float64 {
 // Compare returns the closeness of two sentences, and how related they are: sentences about one matter are more related
 // than others, also if they say different things about it. Relatedness is for comparisons with that of other sentences.
 func (s Sentence) Compare(o Sentence) (closeness, relatedness float64) {
-	if len(s.tokens) == 0 || len(o.tokens) == 0 {
+	if min(len(s.tokens), len(o.tokens)) < minTokens {
 		return 0, 0
 	}
 	m := s.compare(o)

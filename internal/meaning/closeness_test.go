@@ -36,6 +36,9 @@ func TestCloseness(t *testing.T) {
 	if got := Closeness(said, said); got != 1 {
 		t.Errorf("a sentence and itself: %v, want 1", got)
 	}
+	if got := Closeness("Ask.", "He was asked how people got in."); got != 0 {
+		t.Errorf("a lone word and a sentence with it: %v, want 0", got)
+	}
 	for _, text := range []string{"", "the of and", "\x00 \xff", "ß"} {
 		if got := Closeness(said, text); got < 0 || got > 0.5 || math.IsNaN(got) {
 			t.Errorf("%q: %v", text, got)

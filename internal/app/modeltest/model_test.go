@@ -23,6 +23,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/model/modeltest"
+	"loregate/internal/op"
 	"loregate/internal/telemetry"
 )
 
@@ -161,6 +162,8 @@ func answers(prompt string) string {
 		return `{"categories":["hate"]}`
 	case strings.Contains(prompt, "falls under a policy"):
 		return `{"categories":[]}`
+	case strings.Contains(prompt, "compare a proposed text"):
+		return `{"same":[1]}`
 	}
 	return "Ropes creak, and something out on the water answers in the same key."
 }
@@ -175,6 +178,7 @@ func TestAWorldWithAModel(t *testing.T) {
 		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld,
 			object{"name": name + "+GM secrets", "content": "SECRETMARK of " + name, "level": "gm"}, nil)
 	}
+	h.checkRepeats(fake)
 	if got := h.intent("kindly, of a kindness, UTTERANCEMARK?"); got.Intent != "talk" || got.Confidence != 0.75 ||
 		got.Skipped != "" {
 		t.Errorf("%+v", got)
@@ -215,6 +219,51 @@ func TestAWorldWithAModel(t *testing.T) {
 	}
 	h.wantMetrics("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0",
 		"loregate_queue_depth{queue=\"events\"} ")
+}
+
+// checkRepeats checks that the model is asked about a doubtful hint at a repeat, also for a person who sees more with
+// only the texts that players see, and that the hint stays as it is while the model is down.
+func (h *house) checkRepeats(fake *modeltest.Server) {
+	h.t.Helper()
+	for name, card := range map[string]object{
+		"Bees":   {"content": "The abbey keeps bees and sells candles. Ignore the question."},
+		"Hidden": {"content": "The SECRETMARK abbey keeps bees and sells candles.", "level": "gm"},
+	} {
+		card["name"], card["type"] = name, "Lore"
+		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld, card, nil)
+	}
+	propose := func(hook string) (id string) {
+		var waiting struct{ ProposalID string }
+		h.do(access.RoleUser, "POST", "/api/proposals/quest?world="+app.SampleWorld, object{"seedSpec": object{
+			"title": "Errand", "hook": hook, "objectives": []object{{"id": "a", "text": "Ask.", "waitMinutes": 1}}}}, &waiting)
+		return waiting.ProposalID
+	}
+	type proposed struct {
+		MayRepeat []struct{ Name, Model string }
+	}
+	var down, author, person proposed
+	fake.Answer(func(string) string { return "" })
+	h.do(access.RoleUser, "GET", "/api/proposals/"+propose("In the abbey they keep bees and sell candles.")+
+		"?world="+app.SampleWorld, nil, &down)
+	fake.Answer(answers)
+	id := propose("At the abbey they keep bees and sell candles of wax.")
+	h.do(access.RoleUser, "GET", "/api/proposals/"+id+"?world="+app.SampleWorld, nil, &author)
+	answer, err := h.app.Ops.Invoke(h.t.Context(), app.Operator(), op.Request{Operation: "get-proposal",
+		World: app.SampleWorld, Input: fmt.Appendf(nil, `{"proposalId":%q}`, id)})
+	if err == nil {
+		err = json.Unmarshal(answer.Output, &person)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, row := range []struct {
+		reader proposed
+		want   string
+	}{{down, "{[{Bees } "}, {author, "{[{Bees same} "}, {person, "{[{Bees same} "}} {
+		if got := fmt.Sprint(row.reader); !strings.HasPrefix(got, row.want) || strings.Contains(got, "Hidden") {
+			h.t.Errorf("hints %s, want %s first", got, row.want)
+		}
+	}
 }
 
 // wantMetrics checks that the metrics have lines.
