@@ -130,7 +130,7 @@ func firstDifference(x, y string) int {
 	return 0
 }
 
-func excerptAt(s string, at int) string { return s[max(0, at-300):min(len(s), at+300)] }
+func excerptAt(s string, at int) string { return s[max(0, at-300):min(len(s), at+900)] }
 
 // TestNonInterference checks the second law on everything that is served: two worlds that look
 // the same to a caller give that caller equal answers, to the byte. PROOF_TURNS sets the number

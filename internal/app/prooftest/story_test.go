@@ -41,10 +41,12 @@ type namePool struct {
 	ids     []string // of visible and hidden cards, changes and jobs
 }
 
-// tellVisible calls f, whose changes the audience sees.
+// tellVisible calls f, whose changes the audience sees. The time of a beat is the same in both twins, although the
+// hidden parts take milliseconds, and is never before that of a call: limits that processes share are exchanged at
+// any moment, so that a clock that goes back would count calls in one twin that it does not count in the other.
 func (s *story) tellVisible(f func()) {
-	s.beat++
 	s.src.mu.Lock()
+	s.beat = max(s.beat, int(s.src.now.Sub(begin)/(10*time.Second))) + 1
 	s.src.now = begin.Add(time.Duration(s.beat) * 10 * time.Second)
 	s.src.mu.Unlock()
 	f()
