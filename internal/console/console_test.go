@@ -128,3 +128,17 @@ func TestPagesHaveNoInlineCode(t *testing.T) {
 		}
 	}
 }
+
+func TestHintsShowTheModelsOpinion(t *testing.T) {
+	var page bytes.Buffer
+	p := proposalView{Repeats: []repeat{{"Bees", "They hum.", "same"}, {"Wax", "It drips.", ""}, {"Rain", "It falls.", "other"}}}
+	if err := issuesOf(p).Render(t.Context(), &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"They hum. (a model reads the same in it)<", "It drips.<",
+		"It falls. (a model reads something else in it)<"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q: %s", want, &page)
+		}
+	}
+}
