@@ -25,7 +25,7 @@ type auditTailCmd struct {
 }
 
 func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
-	return t.withApp(ctx, func(a *app.App) error {
+	return t.withStore(ctx, func(a *app.App) error {
 		e := json.NewEncoder(out)
 		for r, err := range a.AccessTail(ctx, access.TailOptions{Last: t.Lines, Follow: t.Follow}) {
 			if err != nil {
@@ -45,7 +45,7 @@ type auditVerifyCmd struct {
 }
 
 func (v auditVerifyCmd) Run(ctx context.Context, out io.Writer) error {
-	return v.withApp(ctx, func(a *app.App) error {
+	return v.withStore(ctx, func(a *app.App) error {
 		report, err := a.Verify(ctx, v.Against)
 		fmt.Fprint(out, report)
 		return err
@@ -63,7 +63,7 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 	if r.Repair {
 		repair = canon.KeepRebuilt
 	}
-	return r.withApp(ctx, func(a *app.App) error {
+	return r.withStore(ctx, func(a *app.App) error {
 		results, err := a.Rebuild(ctx, r.World, repair)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ type purgeCmd struct {
 }
 
 func (p purgeCmd) Run(ctx context.Context) error {
-	return p.withApp(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
+	return p.withStore(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
 }
 
 type backupCmd struct {
@@ -106,7 +106,7 @@ type backupCmd struct {
 }
 
 func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
-	return b.withApp(ctx, func(a *app.App) error {
+	return b.withStore(ctx, func(a *app.App) error {
 		if b.Every != 0 {
 			return a.BackupEvery(ctx, b.Path, b.Every, b.Keep, func(path, sum string, err error) {
 				if err != nil {

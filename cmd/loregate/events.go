@@ -36,7 +36,7 @@ var deadTable = table[deadRow]{"EVENT HANDLER TRIES SINCE PROBLEM", func(d deadR
 }}
 
 func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
-	return d.withApp(ctx, func(a *app.App) error {
+	return d.withStore(ctx, func(a *app.App) error {
 		list, err := a.DeadLetters(ctx, d.World)
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ type replayCmd struct {
 }
 
 func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
-	return r.withApp(ctx, func(a *app.App) error {
+	return r.withStore(ctx, func(a *app.App) error {
 		n, err := a.ReplayEvents(ctx, r.World, r.Event)
 		return printResult(out, err, "%d delivered again; loregate events dead-letters lists those that failed once more\n", n)
 	})
@@ -68,7 +68,7 @@ type worldResetCmd struct {
 }
 
 func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.withApp(ctx, func(a *app.App) error {
+	return w.withStore(ctx, func(a *app.App) error {
 		receipt, err := a.ResetWorld(ctx, w.World)
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ type exportCmd struct {
 
 func (e exportCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(e.As) // kong checked it
-	return e.withApp(ctx, func(a *app.App) error {
+	return e.withStore(ctx, func(a *app.App) error {
 		summary, err := a.Export(ctx, e.Format, e.World, e.Path, role, progress("exporting"))
 		return printResult(out, err, "%v", summary)
 	})

@@ -112,18 +112,23 @@ func (c common) loadConfig(defaults ...app.Default) (app.Config, error) {
 	return cfg, nil
 }
 
-// open opens the data folder for a command.
-func (c common) open(ctx context.Context, defaults ...app.Default) (*app.App, error) {
-	cfg, err := c.loadConfig(defaults...)
-	if err != nil {
-		return nil, err
-	}
-	return app.Open(ctx, cfg, app.Options{Version: versionText(), Command: true})
+// withApp opens the store, which it makes if there is none, runs f, and closes it.
+func (c common) withApp(ctx context.Context, f func(*app.App) error, defaults ...app.Default) error {
+	return c.run(ctx, app.Options{}, f, defaults...)
 }
 
-// withApp opens the data folder, runs f, and closes it.
-func (c common) withApp(ctx context.Context, f func(*app.App) error, defaults ...app.Default) error {
-	a, err := c.open(ctx, defaults...)
+// withStore is withApp for a command that is of no use on a new store: it refuses a place where there is none.
+func (c common) withStore(ctx context.Context, f func(*app.App) error) error {
+	return c.run(ctx, app.Options{Existing: true}, f)
+}
+
+func (c common) run(ctx context.Context, o app.Options, f func(*app.App) error, defaults ...app.Default) error {
+	cfg, err := c.loadConfig(defaults...)
+	if err != nil {
+		return err
+	}
+	o.Version, o.Command = versionText(), true
+	a, err := app.Open(ctx, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -176,6 +181,9 @@ func run(args []string, out, errOut io.Writer) int {
 // only a log needs. The person who runs the command owns the store, so it also prints the cause if
 // a part is unavailable.
 func printError(w io.Writer, err error) {
+	if remedy := app.Remedy(err); remedy != "" {
+		defer fmt.Fprintln(w, "  remedy:", remedy)
+	}
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind == fault.Internal {
 		fmt.Fprintln(w, "loregate:", err)

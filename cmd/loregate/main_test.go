@@ -71,6 +71,9 @@ func TestCommandLineFaults(t *testing.T) {
 		{"no such card", `call get_card {"name":"Nobody"}`, 1, "Nobody"},
 		{"no such world", "export markdown out --world nowhere", 1, "no such world"},
 		{"nothing to import", "import markdown absent", 1, "absent"},
+		{"a backup of nothing", "backup copy.db --data absent", 1, "there is no store in absent"},
+		{"a proof of nothing", "audit verify --data absent", 1, "there is no store in absent"},
+		{"a copy of nothing", "copy --from absent --to other", 1, "there is no store in absent"},
 		{"an address that is none", "serve --addr 8420", 1, "127.0.0.1:8420"},
 		{"an address others reach", "serve --addr 0.0.0.0:8420", 1, "behind_proxy"},
 	} {
@@ -83,6 +86,9 @@ func TestCommandLineFaults(t *testing.T) {
 				t.Errorf("standard output is for results, got %q", got.stdout)
 			}
 		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "absent")); err == nil {
+		t.Error("a command that was refused made a store")
 	}
 }
 

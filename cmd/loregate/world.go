@@ -160,7 +160,7 @@ type worldMoveCmd struct {
 }
 
 func (w worldMoveCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.withApp(ctx, func(a *app.App) error { return a.MoveWorld(ctx, w.World, w.Database, out) })
+	return w.withStore(ctx, func(a *app.App) error { return a.MoveWorld(ctx, w.World, w.Database, out) })
 }
 
 type memberCmd struct {

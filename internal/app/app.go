@@ -51,7 +51,9 @@ type Options struct {
 	Random  func([]byte)                   // randomness of games; nil is crypto/rand
 	Secrets func([]byte)                   // randomness of new keys of the store; nil is crypto/rand
 	Logger  *slog.Logger
-	Command bool // calls wait for databases of worlds that are being opened; those of a server are refused
+	// Existing refuses a place without a store, instead of making a new one there.
+	Existing bool
+	Command  bool // calls wait for databases of worlds that are being opened; those of a server are refused
 	// Deterministic makes background work independent of the machine's clock: a job ends before the call
 	// that starts it is answered, no phase of a game ends by itself, and pending usage figures are
 	// written only by FlushUsage. It is for tests that compare answers.
@@ -127,8 +129,10 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 			a.Close(context.WithoutCancel(ctx))
 		}
 	}()
-	if err := makeFolder(c.Data, syncFolder); err != nil {
-		return a, fmt.Errorf("data folder: %w", disk.Explain(c.Data, err))
+	if c.Database != "" || !o.Existing {
+		if err := makeFolder(c.Data, syncFolder); err != nil {
+			return a, fmt.Errorf("data folder: %w", disk.Explain(c.Data, err))
+		}
 	}
 	if a.store, err = openStore(ctx, c, o); err != nil {
 		return a, err

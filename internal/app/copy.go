@@ -31,7 +31,7 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 			return fault.New(fault.Invalid, "%s: name a data folder, or a database as postgres://user@host:5432/name", flag)
 		}
 	}
-	src, err := openStore(ctx, c.withAddress(from), Options{Command: true})
+	src, err := openStore(ctx, c.withAddress(from), Options{Command: true, Existing: true})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

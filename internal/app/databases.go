@@ -1,7 +1,12 @@
 package app
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +20,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 	"loregate/internal/store/placed"
 	"loregate/internal/store/postgres"
 )
@@ -113,15 +119,27 @@ const databaseWait = time.Minute
 
 // openPlaced opens the databases beside the home database.
 func openPlaced(ctx context.Context, c Config, home *postgres.Store, o Options) (store, error) {
-	cfg := placed.Config{Home: home, Log: o.Logger}
+	cfg := placed.Config{Home: home, Now: o.Now, Log: o.Logger}
 	if o.Command {
 		cfg.Wait = databaseWait
 	}
 	names, configs := c.namedDatabases()
+	claims, err := newClaims(ctx, home, names)
+	if err != nil {
+		return nil, errors.Join(err, home.Close())
+	}
 	for i, p := range configs {
 		p.Log = o.Logger
-		cfg.Others = append(cfg.Others, placed.Named{Name: names[i],
-			Open: func(ctx context.Context) (placed.Database, error) { return postgres.Open(ctx, p) }})
+		cfg.Others = append(cfg.Others, placed.Named{Name: names[i], Open: func(ctx context.Context) (placed.Database, error) {
+			db, err := postgres.Open(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			if err := claims.claim(ctx, names[i], db); err != nil {
+				return nil, errors.Join(err, db.Close())
+			}
+			return db, nil
+		}})
 	}
 	for _, entry := range c.Worlds {
 		pattern, name, _ := strings.Cut(entry, "=")
@@ -132,6 +150,82 @@ func openPlaced(ctx context.Context, c Config, home *postgres.Store, o Options) 
 		return nil, errors.Join(err, home.Close())
 	}
 	return placedStore{shared{home}, s}, nil
+}
+
+// claimSecret names the secret by which each database of an instance knows its place: a random one in the home
+// database, and what claims.of returns in the others.
+const claimSecret = "database"
+
+// claims keeps apart the databases of an instance: each has one name, and belongs to no other instance.
+type claims struct {
+	home   *postgres.Store
+	secret []byte
+	names  []string
+}
+
+func newClaims(ctx context.Context, home *postgres.Store, names []string) (claims, error) {
+	fresh := make([]byte, sha256.Size)
+	_, _ = rand.Read(fresh) // it never fails
+	kept, err := home.Secret(ctx, claimSecret, fresh)
+	return claims{home, kept, names}, err
+}
+
+func (c claims) of(name string) []byte {
+	h := hmac.New(sha256.New, c.secret)
+	_, _ = h.Write([]byte(name)) // it never fails
+	return h.Sum(nil)
+}
+
+// claim makes a database one of this instance under a name. Its error is of the kind fault.Invalid if the database
+// has another name already, or belongs to another instance.
+func (c claims) claim(ctx context.Context, name string, db *postgres.Store) error {
+	if foreign, err := c.hasForeignWorlds(ctx, db); err != nil || foreign {
+		return cmp.Or(err, error(errForeign(name)))
+	}
+	kept, err := db.Secret(ctx, claimSecret, c.of(name))
+	switch {
+	case err != nil, bytes.Equal(kept, c.of(name)):
+		return err
+	case bytes.Equal(kept, c.secret):
+		return fault.New(fault.Invalid, "databases: %s is the home database itself, or a copy of it; name an empty database", name)
+	}
+	for _, other := range c.names {
+		if bytes.Equal(kept, c.of(other)) {
+			return fault.New(fault.Invalid, "databases: the address of %s is that of the database %s; correct it", name, other)
+		}
+	}
+	return errForeign(name)
+}
+
+func errForeign(name string) *fault.Error {
+	return fault.New(fault.Invalid, "databases: the address of %s leads to a database of another instance, or of another "+
+		"name; correct it, or name an empty database", name)
+}
+
+// hasForeignWorlds reports whether a database has worlds, and none that this instance knows.
+func (c claims) hasForeignWorlds(ctx context.Context, db *postgres.Store) (bool, error) {
+	found, err := worldIDs(ctx, db)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	known, err := worldIDs(ctx, c.home)
+	if err != nil {
+		return false, err
+	}
+	list, err := c.home.Placements(ctx)
+	for _, p := range list {
+		known = append(known, p.World)
+	}
+	return !slices.ContainsFunc(found, func(w access.WorldID) bool { return slices.Contains(known, w) }), err
+}
+
+func worldIDs(ctx context.Context, s canon.Store) (ids []access.WorldID, err error) {
+	err = s.Read(ctx, func(r canon.Reader) error {
+		list, err := r.Worlds(ctx, canon.WorldQuery{All: true})
+		ids = slicesx.Map(list, func(w canon.World) access.WorldID { return w.ID })
+		return err
+	})
+	return ids, err
 }
 
 // errPlaced is returned for a home database whose settings lack the others: its worlds would seem lost.
@@ -217,6 +311,9 @@ func (d *doctor) checkDatabases(ctx context.Context, a *App) {
 		err := st.Problem
 		if err != nil {
 			err = fmt.Errorf("does not answer, and its %d worlds are not served: %w", st.Worlds, err)
+		} else if len(st.Missing) > 0 {
+			err = fmt.Errorf("lacks %d of its %d worlds (%s): restore its backup, or correct its address in databases; a name "+
+				"whose creation was cut off can be created again", len(st.Missing), st.Worlds, strings.Join(st.Missing, ", "))
 		}
 		d.printCheck("database "+st.Name, err, "answers, %d worlds", st.Worlds)
 	}

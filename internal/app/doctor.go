@@ -29,7 +29,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 	d.printCheck("address", c.mayListen(), "%s", c.Addr)
 	d.printSettings(c)
 	d.checkModel(ctx, c.Model)
-	a, err := Open(ctx, c, Options{Version: version})
+	a, err := Open(ctx, c, Options{Version: version, Existing: true})
 	d.printCheck("store", explainOpenError(err), "%s opens", c.Where())
 	if err == nil {
 		d.checkDatabaseAndDisks(ctx, a)
@@ -76,8 +76,8 @@ func (d *doctor) printSettings(c Config) {
 		value := fmt.Sprint(s.value.Interface())
 		if list, ok := s.value.Interface().([]string); ok && strings.HasPrefix(s.path, "databases") {
 			value = strings.Join(slicesx.Map(list, func(e string) string { name, _, _ := strings.Cut(e, "="); return name }), ", ")
-		} else if strings.HasPrefix(s.path, "database") && value != "" {
-			value = redactAddress(value)
+		} else if address, ok := s.value.Interface().(string); ok && strings.HasPrefix(s.path, "database") && address != "" {
+			value = redactAddress(address)
 		}
 		if strings.HasSuffix(s.path, "_key") && value != "" {
 			value = "[set]"

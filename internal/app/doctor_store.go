@@ -92,9 +92,12 @@ func (d *doctor) checkDisk(title, dir string) {
 	d.printCheck(title, err, "%d MB of %d MB free", free>>20, total>>20)
 }
 
+// Remedy returns what an operator can do about an error of a database; "" if nothing is known.
+func Remedy(err error) string { return postgres.Remedy(err) }
+
 // explainOpenError adds a remedy to the error of a store that does not open.
 func explainOpenError(err error) error {
-	if remedy := postgres.Remedy(err); err != nil && remedy != "" {
+	if remedy := Remedy(err); err != nil && remedy != "" {
 		return fmt.Errorf("%s (%w)", remedy, err)
 	}
 	return err

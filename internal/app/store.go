@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/job"
 	"loregate/internal/store/postgres"
@@ -45,11 +46,15 @@ type store interface {
 }
 
 // openStore opens the configured database, or the store in the data folder. Of the
-// options it uses Command and Logger.
+// options it uses Command, Existing and Logger.
 func openStore(ctx context.Context, c Config, o Options) (store, error) {
 	if c.Database == "" {
 		if err := errRepairing(c.Data); err != nil {
 			return nil, err
+		}
+		if o.Existing && !fileExists(filepath.Join(c.Data, StoreFile)) {
+			return nil, fault.New(fault.Invalid, "there is no store in %s: name its folder with --data or LOREGATE_DATA, or its "+
+				"database with LOREGATE_DATABASE; loregate serve makes a new store", c.Data)
 		}
 		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: o.Logger})
 		if err != nil {
@@ -58,7 +63,7 @@ func openStore(ctx context.Context, c Config, o Options) (store, error) {
 		return embedded{s}, nil
 	}
 	p := c.postgresConfig()
-	p.Log = o.Logger
+	p.Log, p.Existing = o.Logger, o.Existing
 	s, err := postgres.Open(ctx, p)
 	if err != nil {
 		return nil, err

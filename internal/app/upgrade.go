@@ -35,7 +35,7 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 		}
 		format = postgres.Format
 	} else {
-		s, err := openStore(ctx, c, Options{Command: true})
+		s, err := openStore(ctx, c, Options{Command: true, Existing: true})
 		if err != nil {
 			return err
 		}

@@ -158,4 +158,5 @@ type server struct {
 	authShape *op.Shape
 	streams   access.Streams // open feeds
 	underWay  *access.Slots  // requests, by address
+	readiness readiness
 }

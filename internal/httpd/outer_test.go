@@ -2,10 +2,12 @@ package httpd_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -158,7 +160,9 @@ func TestAttemptsAreLimited(t *testing.T) {
 
 func TestFixedRoutes(t *testing.T) {
 	broken := false
+	var log bytes.Buffer
 	s := newSite(t, func(c *httpd.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		c.Ready = func(context.Context) error {
 			if broken {
 				return errors.New("secret path")
@@ -206,6 +210,15 @@ func TestFixedRoutes(t *testing.T) {
 	if w := s.ask("GET /readyz", ""); w.Code != 503 || w.Header().Get("Retry-After") == "" ||
 		strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("not ready: %d %s", w.Code, w.Body)
+	}
+	s.ask("GET /readyz", "") // a balancer asks every second, and the log gets one line
+	broken = false
+	s.ask("GET /readyz", "")
+	s.ask("GET /readyz", "")
+	for _, line := range []string{`msg="not ready`, `msg="ready again"`} {
+		if n := strings.Count(log.String(), line); n != 1 {
+			t.Errorf("the log has %s %d times, want once:\n%s", line, n, &log)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package httpd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -232,40 +231,6 @@ func (s *server) hasSurface(name string) bool {
 
 func (s *server) serveHealthz(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok"})
-}
-
-// serveReady reports whether the store answers and takes writes.
-func (s *server) serveReady(x *exchange, _ map[string]string) {
-	if err := s.checkReady(x); err != nil {
-		s.writeError(x, "", err)
-		return
-	}
-	body := map[string]any{"status": "ready"}
-	if s.StoreState != nil {
-		body["store"] = s.StoreState()
-	}
-	s.writeJSON(x, http.StatusOK, body)
-}
-
-// checkReady checks that the store answers and takes writes. On failure, callers get the message
-// with which a call would be refused; the log gets the details.
-func (s *server) checkReady(x *exchange) error {
-	if s.Ready == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(x.r.Context(), 2*time.Second)
-	defer cancel()
-	err := s.Ready(ctx)
-	if err == nil {
-		return nil
-	}
-	s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
-	e := fault.New(fault.Unavailable, "a required part of the server does not respond; try again shortly")
-	if said := (*fault.Error)(nil); errors.As(err, &said) && said.Kind == fault.Unavailable {
-		e.Message = said.Message
-	}
-	e.RetryAfter = time.Second
-	return e
 }
 
 // serveHealth is serveReady in the format of the card wiki's API.

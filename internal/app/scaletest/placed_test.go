@@ -2,6 +2,7 @@ package scaletest
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"runtime"
@@ -148,6 +149,57 @@ func TestMovedWorld(t *testing.T) {
 	}
 	if err := mover.MoveWorld(t.Context(), "campaign", "nowhere", &out); err == nil {
 		t.Error("a move to an unknown database succeeds")
+	}
+}
+
+// TestWrongDatabasesAreRefused opens settings that name another database than the instance's own.
+func TestWrongDatabasesAreRefused(t *testing.T) {
+	c, _ := placedConfig(t)
+	east := c.Databases[0]
+	_, eastAddress, _ := strings.Cut(east, "=")
+	a, shut := apptest.Open(t, c, apptest.Quiet())
+	if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "eastmarch"}); err != nil {
+		t.Fatal(err)
+	}
+	shut()
+	single, foreign := apptest.Config(t, t.TempDir()), database(t)
+	single.Database = foreign
+	other, shut := apptest.Open(t, single, apptest.Quiet())
+	if _, err := other.CreateWorld(t.Context(), canon.NewWorld{Slug: "main"}); err != nil {
+		t.Fatal(err)
+	}
+	shut()
+	west := "west=" + database(t)
+	for _, tt := range []struct {
+		name      string
+		databases []string
+		want      string
+	}{
+		{"the home database", []string{east, "west=" + c.Database}, "west is the home database"},
+		{"the same twice", []string{east, "west=" + eastAddress}, "the address of west is that of the database east"},
+		{"another instance's", []string{east, "west=" + foreign}, "the address of west leads to a database of another instance"},
+		{"another name", []string{"ost=" + eastAddress}, "ost leads to a database of another instance, or of another name"},
+		{"one is left out", []string{west}, `the world eastmarch is in the database "east"`},
+		{"as before", []string{east, west}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			changed := c
+			changed.Databases, changed.Worlds = tt.databases, nil
+			a, err := app.Open(t.Context(), changed, apptest.Quiet())
+			if text := fmt.Sprint(err); !strings.Contains(text, tt.want) || (err == nil) != (tt.want == "") {
+				t.Errorf("error %q, want %q", text, tt.want)
+			}
+			a.Close(t.Context())
+		})
+	}
+	// An empty database in place of east: the settings are right, and the worlds are gone.
+	c.Databases = []string{"east=" + database(t)}
+	options := apptest.Quiet()
+	options.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	a, _ = apptest.Open(t, c, options)
+	health, err := a.Health(t.Context())
+	if found := fmt.Sprint(health.Findings); err != nil || !strings.Contains(found, "lacks 1 of its 1 worlds (eastmarch)") {
+		t.Errorf("the health does not name the missing world: %v, %s", err, found)
 	}
 }
 

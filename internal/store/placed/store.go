@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,7 +97,8 @@ const (
 	discardAfter = 4 * listAge
 )
 
-// Open opens the databases, and returns without those that do not answer in time.
+// Open opens the databases, and returns without those that do not answer in time. It refuses settings that lack a
+// database with worlds, and a database of which Named.Open returns an error of the kind fault.Invalid in time.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -120,15 +122,38 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Wait == 0 {
 		s.awaitTried(ctx, s.members...)
 	}
-	err := s.loadPlacements(ctx)
-	if err == nil {
-		err = s.placeOldWorlds(ctx)
+	err := s.firstRefused()
+	for _, step := range []func(context.Context) error{s.loadPlacements, s.checkAllNamed, s.placeOldWorlds} {
+		if err == nil {
+			err = step(ctx)
+		}
 	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// firstRefused returns the error of the first database that is not one of this instance.
+func (s *Store) firstRefused() error {
+	for _, m := range s.members {
+		if err := m.explain(); fault.KindOf(err) == fault.Invalid {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAllNamed returns an error if a world is in a database without a name here: lists would leave it out.
+func (s *Store) checkAllNamed(context.Context) error {
+	for _, p := range s.worlds {
+		if s.memberNamed(p.Database) == nil {
+			return fault.New(fault.Invalid, "the world %s is in the database %q, which is not among databases: set databases as "+
+				"for the other processes", p.Slug, p.Database)
+		}
+	}
+	return nil
 }
 
 // placeOldWorlds stores the placements of worlds that were created while there was only the home database.
@@ -298,8 +323,8 @@ func (m *member) setProblem(err error) (first bool) {
 func (m *member) explain() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.problem == nil {
-		return nil
+	if m.problem == nil || fault.KindOf(m.problem) == fault.Invalid {
+		return m.problem
 	}
 	return fmt.Errorf("the database %s does not answer (%w); see that its server runs and that the setting "+
 		"databases has its address; loregate doctor checks all databases", m.name, m.problem)
@@ -334,35 +359,35 @@ func (s *Store) noteResult(ctx context.Context, m *member, err error) error {
 }
 
 func (s *Store) logDown(m *member, err error) {
-	s.cfg.Log.Error("a database does not answer: its worlds are not served; it is tried again", "database", m.name,
-		"error", err)
+	problem := "a database does not answer: its worlds are not served; it is tried again"
+	if fault.KindOf(err) == fault.Invalid {
+		problem = "a database is not the one that its name means: its worlds are not served"
+	}
+	s.cfg.Log.Error(problem, "database", m.name, "error", err)
 }
 
 // State is the state of one database.
 type State struct {
-	Name    string // Home for the home database
-	Problem error  // why it does not answer; nil if it does
-	Worlds  int    // worlds that were placed there
+	Name    string   // Home for the home database
+	Problem error    // why it does not answer; nil if it does
+	Worlds  int      // worlds that were placed there
+	Missing []string // short names of those that it has not, though it answers
 }
 
 // States tries all databases and returns their states.
 func (s *Store) States(ctx context.Context) (list []State) {
 	s.awaitTried(ctx, s.members...)
-	placed := map[string]int{}
+	placed := map[string][]sqlstore.Placement{}
 	s.mu.Lock()
 	for _, p := range s.worlds {
-		placed[p.Database]++
+		placed[p.Database] = append(placed[p.Database], p)
 	}
 	s.mu.Unlock()
 	for _, m := range s.members {
-		st := State{Name: cmp.Or(m.name, Home), Worlds: placed[m.name]}
+		st := State{Name: cmp.Or(m.name, Home), Worlds: len(placed[m.name])}
 		if db := m.database(); db != nil {
-			err := db.Read(ctx, func(r canon.Reader) error {
-				_, err := r.Stale(ctx)
-				return err
-			})
-			st.Problem = err
-			_ = s.noteResult(ctx, m, err)
+			st.Missing, st.Problem = s.missingFrom(ctx, db, placed[m.name])
+			_ = s.noteResult(ctx, m, st.Problem)
 		} else {
 			m.mu.Lock()
 			st.Problem = m.problem
@@ -371,6 +396,32 @@ func (s *Store) States(ctx context.Context) (list []State) {
 		list = append(list, st)
 	}
 	return list
+}
+
+// missingFrom returns the short names of the worlds that were placed in a database and are not there. A world that
+// is being created or moved may be in none.
+func (s *Store) missingFrom(ctx context.Context, db Database, placed []sqlstore.Placement) (slugs []string, err error) {
+	var list []canon.World
+	if err := db.Read(ctx, func(r canon.Reader) (err error) {
+		list, err = r.Worlds(ctx, canon.WorldQuery{All: true})
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for _, p := range placed {
+		if slices.ContainsFunc(list, func(w canon.World) bool { return w.ID == p.World }) {
+			continue
+		}
+		now, _, err := s.cfg.Home.Placement(ctx, p.World)
+		if err != nil {
+			return nil, err
+		}
+		if now == p && s.cfg.Now().Sub(p.Created) > orphanAge {
+			slugs = append(slugs, p.Slug)
+		}
+	}
+	slices.Sort(slugs)
+	return slugs, nil
 }
 
 // Each calls f with each database that is open.

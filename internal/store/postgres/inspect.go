@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -194,11 +195,17 @@ func Remedy(err error) string {
 	var e *pgconn.PgError
 	var dns *net.DNSError
 	var connect *pgconn.ConnectError
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &e):
 		return remedies[e.Code]
 	case errors.As(err, &dns):
 		return "no machine has the name " + strconv.Quote(dns.Name) + "; check its spelling"
+	case errors.As(err, &certificate):
+		return "the server's certificate is not accepted (" + certificate.Err.Error() + "); renew it, or name its authority and its " +
+			"host as they are: sslrootcert and the host of the address"
+	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused TLS"):
+		return "the server offers no TLS: set ssl = on there, or sslmode=disable if nobody can read the network between"
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused"):
 		return "nothing listens there; start PostgreSQL (systemctl start postgresql), or name its host and port"
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "no such file"):
@@ -216,7 +223,7 @@ const noExtension = "the extension pg_trgm is not on the server; " +
 
 // remedies maps error codes to remedies. Codes: PostgreSQL's manual, appendix A.
 var remedies = map[string]string{
-	"28P01": "the password is wrong or missing; put it into ~/.pgpass, PGPASSWORD or LOREGATE_DATABASE",
+	"28P01": "the password or the user is wrong; correct it in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass",
 	"28000": "the server does not let this user in from here; check pg_hba.conf, and create the user with createuser",
 	"3D000": "there is no such database; create it with: createdb --encoding=UTF8 --owner=USER NAME",
 	"42501": "the user may not create tables there; make it the owner: ALTER DATABASE name OWNER TO user, " +

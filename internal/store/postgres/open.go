@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ type Config struct {
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Timeout  time.Duration // longest time for one statement; default 30 s
 	Upgrade  bool          // migrate a database of an earlier format; otherwise Open refuses it
+	Existing bool          // refuse a database without a store; otherwise Open makes one
 	Poll     time.Duration // how often to look for other processes' writes in addition to notifications; default 500 ms
 	Search   string        // folder of this machine's search indexes; "" keeps them only in memory
 	Log      *slog.Logger  // of failures in the background; default slog.Default()
@@ -100,14 +102,35 @@ func (c Config) directConfig() (*pgxpool.Config, error) {
 func (c Config) parseAddress(address string) (*pgxpool.Config, error) {
 	p, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		// pgx's message may quote the address with its password.
-		return nil, fault.New(fault.Invalid, "the database's address cannot be read; write postgres://user@host:port/name")
+		return nil, fault.New(fault.Invalid, "the database's address cannot be read%s; write postgres://user@host:port/name",
+			reasonOfAddress(err))
+	}
+	// An @ in the password would begin the host, and messages with the host would show the rest of the password.
+	hosts := []string{p.ConnConfig.Host}
+	for _, f := range p.ConnConfig.Fallbacks {
+		hosts = append(hosts, f.Host)
+	}
+	if slices.ContainsFunc(hosts, func(h string) bool { return strings.Contains(h, "@") }) {
+		return nil, fault.New(fault.Invalid, "the database's address has more than one @: write an @ in the password as %%40")
 	}
 	p.MaxConns = int32(c.Conns)
 	p.MaxConnIdleTime = 5 * time.Minute
 	p.ConnConfig.RuntimeParams["application_name"] = "loregate"
 	p.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	return p, nil
+}
+
+// reasonOfAddress returns the reason why pgx refuses an address, such as a missing file of sslrootcert, in brackets; ""
+// if its message may quote the address with its password.
+func reasonOfAddress(err error) string {
+	parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
+	if !ok || parse.Unwrap() == nil {
+		return ""
+	}
+	if _, quotes := errors.AsType[*url.Error](err); quotes {
+		return ""
+	}
+	return " (" + parse.Unwrap().Error() + ")"
 }
 
 // sessionSetting is a setting of a session as the view pg_settings shows it.
@@ -234,11 +257,16 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 // migrate brings the database to this program's schema. It runs Goose only if the database has an
 // older format. If several processes start at once, one migrates and the others wait.
 //
-// Without upgrade, a database of an earlier format is left unchanged: only its operator can back it
+// Without c.Upgrade, a database of an earlier format is left unchanged: only its operator can back it
 // up, and older programs cannot write to it after the migration. One that was never used is brought up
 // to date: the process that created its schema was stopped in between.
-func migrate(ctx context.Context, pool *pgxpool.Pool, primary *pgx.ConnConfig, upgrade bool) error {
+func (c Config) migrate(ctx context.Context, pool *pgxpool.Pool, primary *pgx.ConnConfig) error {
+	upgrade := c.Upgrade
 	at, err := readFormat(ctx, pool)
+	if err == nil && at == 0 && c.Existing {
+		return fault.New(fault.Invalid, "there is no store of Loregate in the database yet: correct its address, or let loregate "+
+			"serve or loregate copy make one")
+	}
 	if err == nil && at > 0 && at < schemaVersion && !upgrade {
 		// Another process may be creating a new database's schema, step by step.
 		if err = waitForGoose(ctx, pool); err == nil {
@@ -349,6 +377,7 @@ const (
 	deadlock         = "40P01"
 	diskFull         = "53100"
 	readOnly         = "25006"
+	noDatabase       = "3D000"
 
 	protocolViolation = "08P01"
 )
@@ -372,6 +401,8 @@ func toFault(err error) error {
 		return errNoDirect.Because(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case errors.As(err, &connect) && errors.As(err, &e) && (e.Code[:2] == "28" || e.Code == noDatabase):
+		return again("the database refuses this server; ask its operator to run loregate doctor")
 	case errors.As(err, &connect):
 		return again("the database does not answer; try again")
 	case !errors.As(err, &e):

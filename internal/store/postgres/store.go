@@ -128,7 +128,7 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	}
 	c.Release()
 	if err == nil {
-		err = migrate(ctx, s.direct, s.failover.primaryConfig(), s.cfg.Upgrade)
+		err = s.cfg.migrate(ctx, s.direct, s.failover.primaryConfig())
 	}
 	if err != nil {
 		return err
