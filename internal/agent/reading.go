@@ -19,7 +19,7 @@ func (a *Agents) ReadDoubt(ctx context.Context, w access.WorldID, d proposal.Dou
 			return o.Denied >= 0 && o.Denied <= len(d.Claims) && o.Because >= 0 && o.Because <= len(d.Canon) &&
 				(o.Denied > 0) == (o.Because > 0)
 		}}
-	opinion, err := reading.ask(ctx, a, w)
+	opinion, err := reading.askModel(ctx, a, w)
 	opinion.By = modelFor(a.cfg.Answers, "classification") + "/" + reading.template
 	return opinion, err
 }
@@ -39,7 +39,7 @@ func (a *Agents) ReadRepeats(ctx context.Context, w access.WorldID, d proposal.R
 				}
 			}
 			return v.Same != nil
-		}}.ask(ctx, a, w)
+		}}.askModel(ctx, a, w)
 	return got.Same, err
 }
 
@@ -51,7 +51,7 @@ type secondReading[T any] struct {
 	accepts  func(T) bool   // whether an answer names only texts that there are
 }
 
-func (r secondReading[T]) ask(ctx context.Context, a *Agents, w access.WorldID) (answer T, err error) {
+func (r secondReading[T]) askModel(ctx context.Context, a *Agents, w access.WorldID) (answer T, err error) {
 	data, err := marshalData(r.data)
 	if err != nil {
 		return answer, err
