@@ -63,6 +63,8 @@ func (c cleaner) replaceAttr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(cleanText(a.Value.String()))
+	case slog.KindDuration: // JSON would have nanoseconds
+		a.Value = slog.StringValue(a.Value.Duration().String())
 	case slog.KindAny:
 		a.Value = cleanAny(a.Value)
 	}

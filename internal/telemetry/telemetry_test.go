@@ -38,7 +38,7 @@ func TestLogsKeepSecretsAndContentOut(t *testing.T) {
 			l = l.With("bound", "Bearer "+token)
 			l.Debug("failed for "+apiKey, "token", "plain", "API_KEY", "plain", "Authorization", "plain",
 				"error", fmt.Errorf("look up %s: %w", invite, errors.New("x")), "what", held{apiKey}, "raw", []byte(token),
-				slog.Group("request", "content", content, "query", content, "key", "plain", "operation", "get_card"))
+				"took", 2*time.Second, slog.Group("request", "content", content, "query", content, "key", "plain", "operation", "get_card"))
 			got := out.String()
 			for _, secret := range []string{apiKey[3:], token, "plain"} {
 				if strings.Contains(got, secret) {
@@ -48,7 +48,7 @@ func TestLogsKeepSecretsAndContentOut(t *testing.T) {
 			if strings.Contains(got, content) != open {
 				t.Errorf("%s, content %v:\n%s", format, open, got)
 			}
-			if !strings.Contains(got, "get_card") || !strings.Contains(got, "look up") {
+			if !strings.Contains(got, "get_card") || !strings.Contains(got, "look up") || !strings.Contains(got, "2s") {
 				t.Errorf("%s: what may be logged is gone:\n%s", format, got)
 			}
 		}

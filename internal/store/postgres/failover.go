@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"strconv"
@@ -31,6 +33,7 @@ type failover struct {
 	servers []*pgx.ConnConfig
 	poll    time.Duration
 	changed func(line bool) // called when a primary was found; line: on another timeline
+	log     *slog.Logger
 
 	began  time.Time
 	until  atomic.Int64  // time since began until which calls are let through
@@ -51,6 +54,7 @@ type failover struct {
 // serverState is a server's last answer.
 type serverState struct {
 	answers  bool
+	err      error  // why the server was not reached
 	timeline uint32 // 0 for a standby
 	asked    time.Time
 }
@@ -68,6 +72,8 @@ const (
 	barrierWithin = 5 * time.Second
 	// openWithin is the time in which Open must find a primary: a failover takes that long.
 	openWithin = 30 * time.Second
+	// reportAfter is the time after which a server that does not answer is logged: a restart takes less.
+	reportAfter = 10 * time.Second
 )
 
 // lineSQL gives the name of the log file that the server writes; "" on a standby. It begins with
@@ -91,9 +97,9 @@ var errStale = &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
 	Message: "the database's primary was replaced; nothing is written to the old one; try again"}
 
 // newFailover returns a failover for the servers of a configuration. start starts it.
-func newFailover(config *pgx.ConnConfig, poll time.Duration, changed func(line bool)) *failover {
-	f := &failover{config: config.Copy(), servers: splitServers(config), poll: poll, changed: changed, began: time.Now(),
-		primary: -1, conns: map[*trackedConn]struct{}{}}
+func newFailover(config *pgx.ConnConfig, c Config, changed func(line bool)) *failover {
+	f := &failover{config: config.Copy(), servers: splitServers(config), poll: c.Poll, changed: changed, log: c.Log,
+		began: time.Now(), primary: -1, conns: map[*trackedConn]struct{}{}}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	f.states = make([]serverState, len(f.servers))
 	return f
@@ -146,15 +152,29 @@ func splitServers(all *pgx.ConnConfig) (list []*pgx.ConnConfig) {
 func (f *failover) watchServer(i int) {
 	config := f.servers[i].Copy()
 	config.ValidateConnect = nil // a standby is watched too
+	var down time.Time           // since when the server has not answered; zero while it does
+	reported := false
 	for f.ctx.Err() == nil {
 		c, err := pgx.ConnectConfig(f.ctx, config)
 		if err == nil {
+			if reported {
+				f.log.Info("a server of the database answers again", "server", serverName(config),
+					"after", time.Since(down).Round(time.Second))
+			}
+			down, reported = time.Time{}, false
 			f.followServer(i, c)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), answerWithin)
 			_ = c.Close(ctx)
 			cancel()
 		}
-		f.noteState(i, serverState{})
+		f.noteState(i, serverState{err: err})
+		if down.IsZero() {
+			down = time.Now()
+		}
+		if !reported && err != nil && f.ctx.Err() == nil && time.Since(down) > reportAfter {
+			reported = true
+			f.log.Warn("a server of the database does not answer, and cannot take over", "server", serverName(config), "error", err)
+		}
 		wait.For(f.ctx, f.poll)
 	}
 }
@@ -217,13 +237,18 @@ func (f *failover) noteState(i int, st serverState) (unconfirmed bool) {
 func (f *failover) confirmPrimary(i int) {
 	f.mu.Lock()
 	is := i == f.primary
-	line := is && f.line != 0 && f.line != f.states[i].timeline
+	timeline := f.states[i].timeline
+	line := is && f.line != 0 && f.line != timeline
 	if is {
-		f.line = f.states[i].timeline
+		f.line = timeline
 	}
 	f.mu.Unlock()
 	if !is {
 		return
+	}
+	if line {
+		f.log.Info("another server of the database has become the primary", "server", serverName(f.servers[i]),
+			"timeline", timeline)
 	}
 	f.changed(line) // before the first call
 	f.mu.Lock()
@@ -260,29 +285,47 @@ func (f *failover) awaitPrimary(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
 	for f.check() != nil {
-		if !wait.For(ctx, 20*time.Millisecond) {
+		if f.allRefuse() || !wait.For(ctx, 20*time.Millisecond) {
 			return f.explainAbsence()
 		}
 	}
 	return nil
 }
 
-// explainAbsence returns an error that names the state of each server.
+// allRefuse reports whether each server refuses the address, so that waiting is of no use.
+func (f *failover) allRefuse() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.several() && refusedByAll(f.states)
+}
+
+func refusedByAll(states []serverState) bool {
+	return !slices.ContainsFunc(states, func(st serverState) bool { return !isRefusal(st.err) && !isPoolers(st.err) })
+}
+
+// explainAbsence returns an error that names the state of each server. If all refuse, it wraps the first one's error,
+// which has a remedy.
 func (f *failover) explainAbsence() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	text := ""
+	text := "no primary was found in time"
 	for i, st := range f.states {
 		text += fmt.Sprintf("; %s %s", serverName(f.servers[i]), st.describeState(f.newest.Load()))
 	}
 	if f.primary >= 0 {
 		text += "; its synchronous standbys do not confirm its log"
 	}
-	return errNoPrimary.Because(fmt.Errorf("no primary within %s%s", openWithin, text))
+	if refusedByAll(f.states) {
+		return toFault(f.states[0].err)
+	}
+	return errNoPrimary.Because(errors.New(text))
 }
 
 func (st serverState) describeState(newest uint32) string {
 	switch {
+	case isRefusal(st.err):
+		e, _ := errors.AsType[*pgconn.PgError](st.err)
+		return "refuses this server (" + e.Message + ")"
 	case !st.answers:
 		return "does not answer"
 	case st.timeline == 0:

@@ -1,8 +1,10 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,6 +104,12 @@ func (p *pair) wantWhole() {
 
 func TestAKilledPrimaryIsReplaced(t *testing.T) {
 	p := newPair(t)
+	var log bytes.Buffer // read after the store was closed
+	logged, err := postgres.Open(t.Context(), postgres.Config{URL: p.both, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = logged.Close() })
 	p.there.Changed() // begins to listen
 	stop := p.keepWriting()
 	p.primary.Kill()
@@ -121,6 +129,15 @@ func TestAKilledPrimaryIsReplaced(t *testing.T) {
 		}
 	})
 	p.wantWhole()
+	apptest.Eventually(t, "the third process found the new primary", patience, func() bool {
+		return logged.Writable(t.Context()) == nil
+	})
+	if err := logged.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(log.String(), "has become the primary"); n != 1 {
+		t.Errorf("the log names the new primary %d times, want once:\n%s", n, log.String())
+	}
 }
 
 func TestAKilledPrimaryIsReplacedThroughPgBouncer(t *testing.T) {
@@ -253,8 +270,17 @@ func TestInspectTellsRolesAndLoss(t *testing.T) {
 		"standby, 0 KB of the log behind",
 		"loses nothing now: synchronous standbys with every acknowledged write: 1 of *",
 	)
+	// Servers that refuse the address are not waited for, and the remedy is that of one server.
+	began := time.Now()
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: strings.Replace(p.both, "/test", "/nowhere", 1)})
+	if err == nil {
+		_ = s.Close()
+	}
+	if took := time.Since(began); !strings.Contains(postgres.Remedy(err), "createdb") || took > 15*time.Second {
+		t.Errorf("a database that is on no server, after %s: %v", took, err)
+	}
 	p.standby.Kill()
-	want("does not answer", "no synchronous standby is connected: writes wait")
+	want("does not answer (", "no synchronous standby is connected: writes wait")
 	p.primary.Exec("ALTER SYSTEM RESET synchronous_standby_names")
 	p.primary.Exec("SELECT pg_reload_conf()")
 	apptest.Eventually(t, "the report names the loss", patience, func() bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -204,7 +205,9 @@ func Remedy(err error) string {
 	case errors.As(err, &certificate):
 		return "the server's certificate is not accepted (" + certificate.Err.Error() + "); renew it, or name its authority and its " +
 			"host as they are: sslrootcert and the host of the address"
-	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused TLS"):
+	case errors.Is(err, errStale):
+		return ""
+	case errors.As(err, &connect) && everyTryLacksTLS(connect.Error()):
 		return "the server offers no TLS: set ssl = on there, or sslmode=disable if nobody can read the network between"
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused"):
 		return "nothing listens there; start PostgreSQL (systemctl start postgresql), or name its host and port"
@@ -216,6 +219,16 @@ func Remedy(err error) string {
 		return "the database holds other tables; create an empty one with createdb"
 	}
 	return ""
+}
+
+// everyTryLacksTLS reports whether all of the tries that a connection error lists have failed since the server offers
+// no TLS. With sslmode=prefer such a try is followed by one without TLS.
+func everyTryLacksTLS(text string) bool {
+	tries := strings.Split(text, "\n")
+	if len(tries) > 1 {
+		tries = tries[1:] // below the heading
+	}
+	return !slices.ContainsFunc(tries, func(try string) bool { return !strings.Contains(try, "refused TLS") })
 }
 
 const noExtension = "the extension pg_trgm is not on the server; " +

@@ -82,7 +82,7 @@ func (r *serverReport) describeRole(primary *serverReport) Finding {
 	f := Finding{What: "server " + r.name}
 	switch {
 	case r.err != nil:
-		f.Problem = r.name + " does not answer; look at its machine, and at patronictl list"
+		f.Problem = fmt.Sprintf("%s does not answer (%v); look at its machine, and at patronictl list", r.name, r.err)
 	case r == primary:
 		f.Detail = fmt.Sprintf("primary, timeline %d", r.timeline)
 	case r.timeline != 0:

@@ -382,6 +382,22 @@ const (
 	protocolViolation = "08P01"
 )
 
+var errRefused = &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
+	Message: "the database refuses this server; ask its operator to run loregate doctor"}
+
+// isRefusal reports whether a server has refused the user, the password or the database of a connection.
+func isRefusal(err error) bool {
+	var e *pgconn.PgError
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) && errors.As(err, &e) && (e.Code[:2] == "28" || e.Code == noDatabase)
+}
+
+// isPoolers reports whether PgBouncer has refused the settings of a direct connection.
+func isPoolers(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == protocolViolation && strings.Contains(e.Message, "startup parameter")
+}
+
 // toFault converts failures of the server or of the connection to it to errors for callers: they
 // may try again.
 func toFault(err error) error {
@@ -397,12 +413,12 @@ func toFault(err error) error {
 		return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(err)
 	}
 	switch {
-	case errors.As(err, &e) && e.Code == protocolViolation && strings.Contains(e.Message, "startup parameter"):
+	case isPoolers(err):
 		return errNoDirect.Because(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &connect) && errors.As(err, &e) && (e.Code[:2] == "28" || e.Code == noDatabase):
-		return again("the database refuses this server; ask its operator to run loregate doctor")
+	case isRefusal(err):
+		return errRefused.Because(err)
 	case errors.As(err, &connect):
 		return again("the database does not answer; try again")
 	case !errors.As(err, &e):

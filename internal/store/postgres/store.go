@@ -88,7 +88,7 @@ func (s *Store) openPools(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.failover = newFailover(direct.ConnConfig, s.cfg.Poll, s.adoptPrimary)
+	s.failover = newFailover(direct.ConnConfig, s.cfg, s.adoptPrimary)
 	direct.BeforeConnect = s.failover.choosePrimary
 	s.failover.guard(direct.ConnConfig)
 	if s.direct, err = pgxpool.NewWithConfig(ctx, direct); err != nil {
