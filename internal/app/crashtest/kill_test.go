@@ -90,6 +90,9 @@ func (k *killRun) crash(look bool) map[string]bool {
 func (k *killRun) resumeClerks(n int) { k.resumeClerksOver(n, k.server) }
 
 func (k *killRun) resumeClerksOver(n int, d opClient) {
+	if isDatabase(k.at) {
+		awaitLostCommits(k.t, k.at)
+	}
 	var all sync.WaitGroup
 	for _, c := range k.clerks {
 		all.Go(func() {

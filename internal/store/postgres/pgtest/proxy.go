@@ -97,15 +97,14 @@ func (a answerWriter) Write(b []byte) (int, error) {
 	if a.asked.CompareAndSwap(true, false) {
 		a.w.trips.Add(1)
 	}
-	if a.w.reachesCut(len(b)) {
-		a.w.CutAll()
+	if a.w.cutWithin(len(b)) {
 		return 0, net.ErrClosed
 	}
 	return a.c.Write(b)
 }
 
-// reachesCut reports whether the cut comes within the next n bytes.
-func (w *Proxy) reachesCut(n int) bool {
+// cutWithin cuts all connections and returns true if the cut is due within the next n bytes.
+func (w *Proxy) cutWithin(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.armed {
@@ -117,6 +116,7 @@ func (w *Proxy) reachesCut(n int) bool {
 	}
 	w.armed = false
 	w.cuts++
+	w.closeEnds()
 	return true
 }
 
@@ -130,7 +130,8 @@ func (w *Proxy) Cuts() int {
 	return w.cuts
 }
 
-// CutAfter cuts all connections after n more bytes of answers; a negative n disarms the cut.
+// CutAfter cuts all connections after n more bytes of answers; a negative n disarms the cut. It
+// waits for a cut that has begun.
 func (w *Proxy) CutAfter(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,6 +142,11 @@ func (w *Proxy) CutAfter(n int) {
 func (w *Proxy) CutAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.closeEnds()
+}
+
+// closeEnds closes all connections. The caller holds mu.
+func (w *Proxy) closeEnds() {
 	for c := range w.ends {
 		_ = c.Close()
 	}
