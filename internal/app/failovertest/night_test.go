@@ -353,12 +353,13 @@ func (n *night) report(streams []*listener) {
 			n.longest[who].Round(10*time.Millisecond)))
 	}
 	if longest > maxRefusal {
-		n.t.Errorf("a guest was refused for %s", longest)
+		n.t.Errorf("a guest was refused for %s; the load of the machine is %s", longest, loadAverage())
 	}
 	messages, opened := 0, 0
 	for _, l := range streams {
 		messages, opened = messages+l.count(), opened+l.openedTimes()
 	}
 	n.t.Logf("two primaries killed: %s; %d messages of three streams, opened %d times; %d sessions of MCP opened again; "+
-		"%d notes imported meanwhile", strings.Join(text, "; "), messages, opened, n.resumed, importedNotes)
+		"%d notes imported meanwhile; load of the machine %s", strings.Join(text, "; "), messages, opened, n.resumed,
+		importedNotes, loadAverage())
 }
