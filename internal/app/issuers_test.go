@@ -105,6 +105,7 @@ func TestIssuersThatCannotBeRead(t *testing.T) {
 		c, err := settings(t, "public_url: https://lore.example\nissuers: [{name: kc, issuer: https://login.example, client_id: x, "+
 			text+"}]")
 		if err == nil {
+			c.Data = t.TempDir()
 			_, err = Open(t.Context(), c, Options{})
 		}
 		if err == nil || !strings.Contains(err.Error(), say) {
