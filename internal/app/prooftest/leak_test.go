@@ -338,12 +338,17 @@ func (o *oracle) wantCoverage() {
 	o.t.Logf("%d marks; %d operations × %d callers", len(o.finds.marks), len(o.hits), len(callers))
 }
 
-// storeBytes returns the bytes of the store: of its files, or of every row of the database.
+// storeBytes returns the bytes of the store: of its files, or of every row of its databases.
 func (o *oracle) storeBytes() string {
-	if o.app.Config.Database != "" {
-		return o.databaseBytes()
-	}
 	var b strings.Builder
+	if c := o.app.Config; c.Database != "" {
+		b.WriteString(o.databaseBytes(c.Database))
+		for _, named := range c.Databases {
+			_, address, _ := strings.Cut(named, "=")
+			b.WriteString(o.databaseBytes(address))
+		}
+		return b.String()
+	}
 	base := filepath.Join(o.app.Config.Data, app.StoreFile)
 	for _, f := range []string{base, base + "-wal"} {
 		part, err := os.ReadFile(f)
@@ -355,10 +360,10 @@ func (o *oracle) storeBytes() string {
 	return b.String()
 }
 
-// databaseBytes returns all rows of all tables, with texts and bytes as they are stored.
-func (o *oracle) databaseBytes() string {
+// databaseBytes returns all rows of all tables of a database, with texts and bytes as they are stored.
+func (o *oracle) databaseBytes(address string) string {
 	ctx := o.t.Context()
-	c, err := pgx.Connect(ctx, o.app.Config.Database)
+	c, err := pgx.Connect(ctx, address)
 	if err != nil {
 		o.t.Fatal(err)
 	}
