@@ -74,6 +74,7 @@ func TestCommandLineFaults(t *testing.T) {
 		{"a backup of nothing", "backup copy.db --data absent", 1, "there is no store in absent"},
 		{"a proof of nothing", "audit verify --data absent", 1, "there is no store in absent"},
 		{"a copy of nothing", "copy --from absent --to other", 1, "there is no store in absent"},
+		{"files of nothing", "files copy --from absent --to other", 1, "there is no folder absent"},
 		{"an address that is none", "serve --addr 8420", 1, "127.0.0.1:8420"},
 		{"an address others reach", "serve --addr 0.0.0.0:8420", 1, "behind_proxy"},
 	} {

@@ -57,6 +57,9 @@ func CopyFiles(ctx context.Context, c Config, from, to string) (all, copied int,
 	if from == to {
 		return 0, 0, fault.New(fault.Invalid, "--from and --to name the same place; name another one with --to")
 	}
+	if !strings.Contains(from, "://") && !fileExists(from) {
+		return 0, 0, fault.New(fault.Invalid, "--from: there is no folder %s; name the data folder that has the files", from)
+	}
 	src, err := openPlace(ctx, c, from)
 	if err != nil {
 		return 0, 0, fmt.Errorf("--from: %w", err)
