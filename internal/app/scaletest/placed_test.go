@@ -25,8 +25,16 @@ import (
 func placedConfig(t *testing.T) (app.Config, *pgtest.Server) {
 	t.Helper()
 	server := pgtest.Start(t)
+	east := server.Empty()
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: east}) // a database that is still prepared refuses worlds
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 	c := apptest.Config(t, t.TempDir())
-	c.Database, c.Databases, c.Worlds = database(t), []string{"east=" + server.Empty()}, []string{"east*=east"}
+	c.Database, c.Databases, c.Worlds = database(t), []string{"east=" + east}, []string{"east*=east"}
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
