@@ -371,6 +371,16 @@ func TestAModelAtTheGate(t *testing.T) {
 	}
 }
 
+// openOnce makes the store that doctor looks at.
+func openOnce(t *testing.T, c app.Config) {
+	t.Helper()
+	a, err := app.Open(t.Context(), c, apptest.Quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close(context.WithoutCancel(t.Context()))
+}
+
 // TestDoctor checks that doctor reports whether the model answers, and never shows its key.
 func TestDoctor(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return "ready" })
@@ -383,6 +393,7 @@ func TestDoctor(t *testing.T) {
 		{"is not there", "ok model none is configured", nil, true}} {
 		var out strings.Builder
 		c := config(t, tc.fake)
+		openOnce(t, c)
 		if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); (err == nil) != tc.good ||
 			!strings.Contains(strings.Join(strings.Fields(out.String()), " "), tc.want) ||
 			strings.Contains(out.String(), modeltest.Key) {
@@ -445,6 +456,7 @@ func TestAKeyFromTheEnvironment(t *testing.T) {
 	t.Setenv("PLANTED_KEY", modeltest.Key)
 	c := config(t, fake)
 	c.Model.KeyFile, c.Model.KeyEnv, c.Model.Timeout = "", "PLANTED_KEY", 10*time.Second
+	openOnce(t, c)
 	var out strings.Builder
 	if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); err != nil || fake.Requests()[0].Authorization != "Bearer "+
 		modeltest.Key {
