@@ -8,7 +8,7 @@ import (
 )
 
 type copyCmd struct {
-	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
 	From   string `help:"Data folder, or postgres://…" required:"" placeholder:"STORE"`
 	To     string `help:"Data folder, or postgres://… It must be empty, or an earlier copy of the same store." required:"" placeholder:"STORE"`
 }
@@ -41,7 +41,7 @@ func (c filesCopyCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 type repairCmd struct {
-	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
 	Data       string `help:"Folder of the store." placeholder:"DIR"`
 	AcceptLoss bool   `help:"Repair even if some data cannot be recovered. Without this flag nothing is changed in that case."`
 }

@@ -85,7 +85,7 @@ var groups = []kong.Group{
 type common struct {
 	Data     string `help:"Folder of the store." placeholder:"DIR"`
 	Database string `help:"PostgreSQL database to use instead of the folder." placeholder:"postgres://…"`
-	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
 }
 
 // loadConfig reads the configuration and sets up logging. Flags override the environment, which

@@ -1,6 +1,10 @@
 package access
 
-import "github.com/google/uuid"
+import (
+	"sync/atomic"
+
+	"github.com/google/uuid"
+)
 
 // Effect is the effect of an operation on the canon.
 type Effect string
@@ -62,6 +66,7 @@ type admitted struct {
 	request Request
 	role    Role
 	view    View
+	wrote   *atomic.Bool // whether a commit was made; shared by all grants of the call
 }
 
 // Valid reports whether a Guard made this grant.
@@ -107,6 +112,16 @@ func (g Grant) Writes() bool {
 	e := g.Request().Effect
 	return e == Write || e == Destroy
 }
+
+// NoteCommit notes that the call has made a commit, for HasCommitted.
+func (g Grant) NoteCommit() {
+	if g.in != nil {
+		g.in.wrote.Store(true)
+	}
+}
+
+// HasCommitted reports whether the call has made a commit: if it fails nevertheless, it had an effect.
+func (g Grant) HasCommitted() bool { return g.in != nil && g.in.wrote.Load() }
 
 // As returns the grant with the view of a level up to its own, for previews and for text that is
 // written for others. It never widens the view. It keeps the caller, who stays accountable. The

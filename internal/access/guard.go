@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,7 +88,7 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	}
 	a := &Admission{guard: g, started: g.now()}
 	role := c.Role(r.World)
-	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role)}}
+	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role), wrote: new(atomic.Bool)}}
 	if err := g.checkAdmission(c, r, role); err != nil {
 		a.Done(ctx, 0, err)
 		return nil, err

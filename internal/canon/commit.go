@@ -116,6 +116,8 @@ func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.Wo
 func (c *Canon) endWrite(g access.Grant, set ChangeSet, r Receipt, err error) error {
 	if errors.Is(err, errDryRun) {
 		c.collectDryRun(g, DryRun{set, r})
+	} else if err == nil {
+		g.NoteCommit()
 	}
 	return commitError(err)
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"loregate/internal/cputest"
 	"loregate/internal/mcpd"
 )
 
@@ -181,7 +181,7 @@ func BenchmarkCall(b *testing.B) {
 func benchmarkCall(b *testing.B, era string, s *stage) {
 	l := newLoad(b, s.http.URL+"/mcp", era)
 	b.ReportAllocs()
-	began := cpuTime(b)
+	began := cputest.Used()
 	for b.Loop() {
 		body := l.body
 		if body == "" {
@@ -195,16 +195,7 @@ func benchmarkCall(b *testing.B, era string, s *stage) {
 			b.Fatal(w.Code, w.Body)
 		}
 	}
-	b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
-}
-
-// cpuTime returns the processor time used by this process.
-func cpuTime(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	b.ReportMetric(float64(cputest.Used()-began)/float64(b.N), "cpu-ns/op")
 }
 
 // BenchmarkStdio makes one call after another over stdio.
@@ -218,13 +209,13 @@ func BenchmarkStdio(b *testing.B) {
 			s.say(initialize)
 			s.out.wait(1)
 			b.ReportAllocs()
-			began := cpuTime(b)
+			began := cputest.Used()
 			for b.Loop() {
 				s.out.take()
 				s.say(call(2, "get_page", `{"name":"mill"}`))
 				s.out.wait(1)
 			}
-			b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(cputest.Used()-began)/float64(b.N), "cpu-ns/op")
 			s.finish()
 		})
 	}

@@ -142,11 +142,11 @@ func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r R
 		return &Answer{Asks: &asking.Form}, nil
 	}
 	if err != nil {
-		return nil, toTimeoutFault(ctx, err)
+		return nil, withEffect(call.Grant, toTimeoutFault(ctx, err))
 	}
 	output, err := o.encodeOutput(out, r.MaxText, in)
 	if err != nil {
-		return nil, err
+		return nil, withEffect(call.Grant, err)
 	}
 	a := &Answer{Output: output, Reply: call.Reply}
 	if o.Unwrap != "" && a.Reply.Note == "" && string(o.Shown(a)) == "null" {
@@ -225,6 +225,17 @@ func toTimeoutFault(ctx context.Context, err error) error {
 		return fault.New(fault.Unavailable, "the call was cancelled").Because(err)
 	}
 	return err
+}
+
+// withEffect tells the caller of a call that was interrupted after a commit that something was written.
+func withEffect(g access.Grant, err error) error {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || e.Kind != fault.Unavailable || !g.HasCommitted() {
+		return err
+	}
+	e = e.Because(err)
+	e.Message += "; what the call had written is kept: repeat it with the same idempotency key, or look first"
+	return e
 }
 
 // callHandler runs the handler and turns a panic into an internal error.

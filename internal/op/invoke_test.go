@@ -195,6 +195,28 @@ func TestFailuresShowNothing(t *testing.T) {
 	}
 }
 
+// TestAnInterruptedWriteTellsThatItWrote interrupts a call before and after its commit.
+func TestAnInterruptedWriteTellsThatItWrote(t *testing.T) {
+	lost := fault.New(fault.Unavailable, "the store was lost; try again")
+	b := newBench(t, func(c *op.Config) {
+		c.Surfaces = []op.Surface{{Name: "archive", Operations: []*op.Operation{
+			op.Define(spec("make", access.Write, access.RoleUser), func(_ context.Context, c *op.Call, in echoIn) (echoOut, error) {
+				if in.Name == "after" {
+					c.Grant.On("elsewhere").NoteCommit()
+				}
+				return echoOut{}, fmt.Errorf("read the card: %w", lost)
+			}),
+		}}}
+	})
+	for name, want := range map[string]bool{"before": false, "after": true} {
+		_, err := b.call(as(access.RoleUser), "make", `{"name":"`+name+`"}`)
+		shown, _ := json.Marshal(fault.Show(err, "c-1"))
+		if !errors.Is(err, fault.Unavailable) || !errors.Is(err, lost) || strings.Contains(string(shown), "is kept") != want {
+			t.Errorf("interrupted %s its commit: %v shows %s", name, err, shown)
+		}
+	}
+}
+
 func TestRecordNamesTheTarget(t *testing.T) {
 	b := newBench(t, nil)
 	a, err := b.call(as(access.RoleUser), "get_card", `{"name":"Rivers"}`)

@@ -1,5 +1,3 @@
-//go:build unix
-
 package search
 
 import (
@@ -9,11 +7,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"loregate/internal/canon"
+	"loregate/internal/cputest"
 	"loregate/internal/store/words"
 )
 
@@ -84,7 +81,7 @@ func BenchmarkFind(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			found, began := 0, spent()
+			found, began := 0, cputest.Used()
 			for b.Loop() {
 				asked := c.asked()
 				r, err := x.Find(b.Context(), Query{Terms: words.Terms(asked), Name: asked.InName, Text: false, Level: 3,
@@ -95,18 +92,9 @@ func BenchmarkFind(b *testing.B) {
 				found += r.Total
 			}
 			b.ReportMetric(float64(found)/float64(b.N), "hits/op")
-			b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((cputest.Used()-began).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
-}
-
-// spent returns the CPU time that this process has used.
-func spent() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkApply replaces one document per iteration.

@@ -1,5 +1,3 @@
-//go:build unix
-
 package search
 
 import (
@@ -9,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"loregate/internal/cputest"
 	"loregate/internal/store/words"
 )
 
@@ -109,7 +108,7 @@ func BenchmarkRank(b *testing.B) {
 	x, word := library(b, 100_000)
 	for _, n := range []int{1, 2, 5, 12} {
 		b.Run(fmt.Sprintf("%d words", n), func(b *testing.B) {
-			began := spent()
+			began := cputest.Used()
 			for b.Loop() {
 				var list []string
 				for range n {
@@ -119,7 +118,7 @@ func BenchmarkRank(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((cputest.Used()-began).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 	b.Run("a misspelt word", func(b *testing.B) {

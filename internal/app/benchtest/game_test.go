@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/cputest"
 	"loregate/internal/game/player"
 	"loregate/internal/wait"
 )
@@ -139,14 +140,14 @@ func BenchmarkGameSimulate(b *testing.B) {
 	requireBench(b)
 	m := medians{}
 	for b.Loop() {
-		began, cpu := time.Now(), processTime()
+		began, cpu := time.Now(), cputest.Used()
 		o, err := player.Simulate(b.Context(), player.Simulation{Players: seats, AI: seats, Seed: 7, Games: 500,
 			Workers: runtime.GOMAXPROCS(0)})
 		if err != nil || len(o.Broken) > 0 {
 			b.Fatal(err, o.Broken)
 		}
 		m.add("s", time.Since(began).Seconds())
-		m.add("cpu-s", (processTime() - cpu).Seconds())
+		m.add("cpu-s", (cputest.Used() - cpu).Seconds())
 	}
 	m.report(b)
 }

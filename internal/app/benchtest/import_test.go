@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/cputest"
 )
 
 // turn is one speech of a recorded game.
@@ -35,7 +36,7 @@ func BenchmarkImport(b *testing.B) {
 		a := openApp(b, b.TempDir())
 		w := makeWorld(b, a)
 		watch := watchMemory()
-		cpu, began := processTime(), time.Now()
+		cpu, began := cputest.Used(), time.Now()
 		n := 0
 		eachPack(b, path, func(pack []turn) {
 			change(b, a, w, func(p *canon.Plan) error {
@@ -53,7 +54,7 @@ func BenchmarkImport(b *testing.B) {
 		m.add("import-s", took.Seconds())
 		m.add("cards", float64(n))
 		m.add("cards/s", float64(n)/took.Seconds())
-		m.add("cpu-s", (processTime() - cpu).Seconds())
+		m.add("cpu-s", (cputest.Used() - cpu).Seconds())
 		m.add("peak-MB", float64(watch())/1e6)
 		a.Close(b.Context())
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/cputest"
 	"loregate/internal/wait"
 )
 
@@ -199,7 +200,7 @@ func (t *target) run(b *testing.B, clients int,
 	var o outcome
 	var mu sync.Mutex
 	var work sync.WaitGroup
-	cpu, began := processTime(), time.Now()
+	cpu, began := cputest.Used(), time.Now()
 	for me, c := range open {
 		work.Go(func() {
 			each, err := loop(began, me, func() error { return t.call(c, t.next.add()) })
@@ -212,7 +213,7 @@ func (t *target) run(b *testing.B, clients int,
 		})
 	}
 	work.Wait()
-	o.took, o.cpu = time.Since(began), processTime()-cpu
+	o.took, o.cpu = time.Since(began), cputest.Used()-cpu
 	o.calls = len(o.each)
 	if b.Failed() || o.calls == 0 {
 		b.FailNow()

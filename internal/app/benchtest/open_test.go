@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"loregate/internal/cputest"
 )
 
 // BenchmarkOpen measures the time from opening a store until it answers.
@@ -14,13 +16,13 @@ func BenchmarkOpen(b *testing.B) {
 	dir := worldFolder(b, 100_000)
 	m := medians{}
 	for b.Loop() {
-		cpu, began := processTime(), time.Now()
+		cpu, began := cputest.Used(), time.Now()
 		a := openApp(b, dir)
 		if err := a.Ready(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		m.add("open-ms", ms(time.Since(began)))
-		m.add("cpu-ms", ms(processTime()-cpu))
+		m.add("cpu-ms", ms(cputest.Used()-cpu))
 		a.Close(b.Context())
 	}
 	m.report(b)

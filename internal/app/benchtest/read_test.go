@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"loregate/internal/cputest"
 )
 
 // getTarget returns a target of GET requests with the stage's token.
@@ -29,7 +31,7 @@ func measureCalls(b *testing.B, t *target) {
 		b.Fatal(err)
 	}
 	var took []time.Duration
-	cpu := processTime()
+	cpu := cputest.Used()
 	for b.Loop() {
 		start := time.Now()
 		if err := t.call(c, t.next.add()); err != nil {
@@ -37,7 +39,7 @@ func measureCalls(b *testing.B, t *target) {
 		}
 		took = append(took, time.Since(start))
 	}
-	cpu = processTime() - cpu
+	cpu = cputest.Used() - cpu
 	slices.Sort(took)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(ms(took[len(took)/2]), "p50-ms")

@@ -19,6 +19,7 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/blob"
+	"loregate/internal/cputest"
 	"loregate/internal/loadtest"
 	"loregate/internal/op"
 	"loregate/internal/studio"
@@ -92,9 +93,9 @@ func programTime() (total time.Duration) {
 
 // addTimes adds the time of a call: by the clock, and on processors here and in child processes.
 func (m medians) addTimes(name string, call func() time.Duration) {
-	ours, theirs := processTime(), programTime()
+	ours, theirs := cputest.Used(), programTime()
 	m.add(name+"-ms", ms(call()))
-	m.add(name+"-cpu-ms", ms(processTime()-ours))
+	m.add(name+"-cpu-ms", ms(cputest.Used()-ours))
 	m.add(name+"-program-cpu-ms", ms(programTime()-theirs))
 }
 
@@ -205,7 +206,7 @@ func benchmarkTerrain(b *testing.B) {
 		n++
 		target := fmt.Sprintf("blender:land%d", n)
 		w.call("list_objects", map[string]any{"target": target}) // starts it
-		ours, theirs, started := processTime(), programTime(), time.Now()
+		ours, theirs, started := cputest.Used(), programTime(), time.Now()
 		w.call("generate_terrain", map[string]any{"target": target, "width": 512, "height": 512, "detail_level": "high",
 			"amplitude": 40, "seed": 5})
 		w.call("add_object", map[string]any{"target": target, "object_type": "cone", "name": "Tree",
@@ -215,7 +216,7 @@ func benchmarkTerrain(b *testing.B) {
 		m.add("instances", e.Result["placements_created"].(float64))
 		out, _ := w.call("export_asset", map[string]any{"target": target, "format": "glb"})
 		m.add("s", time.Since(started).Seconds())
-		m.add("cpu-s", (processTime() - ours).Seconds())
+		m.add("cpu-s", (cputest.Used() - ours).Seconds())
 		m.add("program-cpu-s", (programTime() - theirs).Seconds())
 		m.add("MB", float64(out.Artifacts[0].Bytes)/1e6)
 	}
@@ -227,7 +228,7 @@ func benchmarkTexture(b *testing.B) {
 	requireBench(b)
 	m := medians{}
 	for b.Loop() {
-		cpu, started := processTime(), time.Now()
+		cpu, started := cputest.Used(), time.Now()
 		pair := texture.Paint("stone", 1024, 7)
 		for _, half := range []*image.RGBA{pair.Color, pair.Normal} {
 			if _, err := texture.PNG(half); err != nil {
@@ -235,7 +236,7 @@ func benchmarkTexture(b *testing.B) {
 			}
 		}
 		m.add("pair-ms", ms(time.Since(started)))
-		m.add("pair-cpu-ms", ms(processTime()-cpu))
+		m.add("pair-cpu-ms", ms(cputest.Used()-cpu))
 	}
 	m.report(b)
 }

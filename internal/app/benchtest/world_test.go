@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/cputest"
 	parser "loregate/internal/world/command"
 )
 
@@ -18,11 +19,11 @@ func BenchmarkParse(b *testing.B) {
 			const most = 2000
 			m := medians{}
 			for b.Loop() {
-				before := processTime()
+				before := cputest.Used()
 				for range most {
 					parser.Parse(text)
 				}
-				m.add("commands/s", most/max((processTime()-before).Seconds(), 1e-6))
+				m.add("commands/s", most/max((cputest.Used()-before).Seconds(), 1e-6))
 			}
 			m.report(b)
 		})

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"loregate/internal/cputest"
 )
 
 // texts returns contents of 1 KB, which writes use in turn.
@@ -88,10 +90,10 @@ func BenchmarkBulk(b *testing.B) {
 		w := makeWorld(b, a)
 		p := newProse(3)
 		const n = 20_000
-		cpu, began := processTime(), time.Now()
+		cpu, began := cputest.Used(), time.Now()
 		fill(b, a, w, p, n)
 		m.add("cards/s", n/time.Since(began).Seconds())
-		m.add("cpu-us", float64((processTime()-cpu).Microseconds())/n)
+		m.add("cpu-us", float64((cputest.Used()-cpu).Microseconds())/n)
 		a.Close(b.Context())
 	}
 	m.report(b)

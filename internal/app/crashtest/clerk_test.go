@@ -67,6 +67,7 @@ type plannedCall struct {
 	operation, key string
 	in             map[string]any
 	after          []state
+	refusal        string // the answer that refused it, if one came
 }
 
 func (m *plannedCall) finalState() state { return m.after[len(m.after)-1] }
@@ -281,6 +282,9 @@ func (c *clerk) checkAndResume(ctx context.Context, d opClient) error {
 	m := c.open
 	if c.opened++; got != allowed[0] {
 		c.found++
+		if m.refusal != "" && len(m.after) == 1 && !strings.Contains(m.refusal, " kept") {
+			return fmt.Errorf("clerk %s: %s had been done, and was refused with %s", c.tag, m.operation, m.refusal)
+		}
 	}
 	a, err := d.call(ctx, m.operation, m.key, m.in)
 	if err != nil {

@@ -108,6 +108,7 @@ func workUntilRefused(t *testing.T, c *clerk, d opClient) {
 		}
 		if a.status >= 500 {
 			wantRefusal(t, a)
+			c.open.refusal = a.body
 			return
 		}
 		if a.status == 207 {

@@ -260,9 +260,9 @@ func (c *Cluster) StartNode(n *Node) {
 		c.t.Fatal(err)
 	}
 	n.env = []string{"PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
-		"PATRONI_ETCD_HOSTS=" + n.out.at, "PATRONI_ETCD_USE_PROXIES=true",
-		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.at,
-		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.at,
+		"PATRONI_ETCD_HOSTS=" + n.out.Addr, "PATRONI_ETCD_USE_PROXIES=true",
+		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.Addr,
+		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.Addr,
 		"PATRONI_POSTGRESQL_DATA_DIR=" + n.dataDir(), "PATRONI_POSTGRESQL_BIN_DIR=" + c.bin,
 		"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(n.dir, "pgpass"),
 		"PATRONI_SUPERUSER_USERNAME=postgres", "PATRONI_SUPERUSER_PASSWORD=" + password,
@@ -355,7 +355,7 @@ func (n *Node) network() []*proxy {
 func (n *Node) Mend() {
 	for _, p := range n.network() {
 		p.mend()
-		p.dropAll()
+		p.DropAll()
 	}
 }
 
@@ -491,7 +491,7 @@ func (c *Cluster) SwitchOver() {
 func (c *Cluster) Address() string {
 	var hosts []string
 	for _, n := range c.nodes {
-		hosts = append(hosts, n.toServer.at)
+		hosts = append(hosts, n.toServer.Addr)
 	}
 	return "postgres://loregate:" + password + "@" + strings.Join(hosts, ",") +
 		"/loregate?target_session_attrs=read-write&sslmode=disable"

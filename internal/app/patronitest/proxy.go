@@ -6,43 +6,28 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"loregate/internal/proxytest"
 )
 
 // proxy relays TCP connections. While it is cut it passes no byte on, as a network that lost its
 // cable: connections stay open, and nothing arrives.
 type proxy struct {
-	at      string
+	*proxytest.Proxy
 	targets []string // the first that accepts is used
 
-	mu    sync.Mutex // guards all below
-	whole chan struct{}
-	ends  map[net.Conn]struct{}
+	mu    sync.Mutex
+	whole chan struct{} // closed unless it is cut; guarded by mu
 }
 
 func newProxy(t testing.TB, targets ...string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{at: listener.Addr().String(), targets: targets, whole: make(chan struct{}), ends: map[net.Conn]struct{}{}}
+	p := &proxy{targets: targets, whole: make(chan struct{})}
 	close(p.whole)
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { p.relay(c) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		p.mend()
-		p.dropAll()
-		all.Wait()
-	})
+	p.Proxy = proxytest.New(t, proxytest.Config{Dial: p.dial, Wrap: func(s, c net.Conn) (io.Writer, io.Writer) {
+		return cutWriter{p, s}, cutWriter{p, c}
+	}})
+	t.Cleanup(p.mend)
 	return p
 }
 
@@ -53,40 +38,14 @@ func (p *proxy) awaitWhole() {
 	<-whole
 }
 
-func (p *proxy) relay(c net.Conn) {
-	defer c.Close()
+func (p *proxy) dial() (c net.Conn, err error) {
 	p.awaitWhole()
-	s := p.dial()
-	if s == nil {
-		return
-	}
-	defer s.Close()
-	p.mu.Lock()
-	p.ends[c], p.ends[s] = struct{}{}, struct{}{}
-	p.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { p.copyBytes(s, c) })
-	both.Go(func() { p.copyBytes(c, s) })
-	both.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.ends, c)
-	delete(p.ends, s)
-}
-
-func (p *proxy) dial() net.Conn {
 	for _, target := range p.targets {
-		if s, err := net.DialTimeout("tcp", target, time.Second); err == nil {
-			return s
+		if c, err = net.DialTimeout("tcp", target, time.Second); err == nil {
+			break
 		}
 	}
-	return nil
-}
-
-func (p *proxy) copyBytes(to, from net.Conn) {
-	defer to.Close()
-	_, _ = io.Copy(cutWriter{p, to}, from)
-	_ = from.Close()
+	return c, err
 }
 
 type cutWriter struct {
@@ -114,13 +73,5 @@ func (p *proxy) mend() {
 	case <-p.whole:
 	default:
 		close(p.whole)
-	}
-}
-
-func (p *proxy) dropAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for c := range p.ends {
-		_ = c.Close()
 	}
 }

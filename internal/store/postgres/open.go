@@ -378,6 +378,8 @@ const (
 	diskFull         = "53100"
 	readOnly         = "25006"
 	noDatabase       = "3D000"
+	adminShutdown    = "57P01"
+	crashShutdown    = "57P02"
 
 	protocolViolation = "08P01"
 )

@@ -47,6 +47,11 @@ var errLost = errors.New("postgres: the transaction was not committed")
 var errUnconfirmed = &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
 	Message: "the database's standbys did not confirm the write, which may or may not be kept; try again"}
 
+// errInDoubt is returned by writes whose connection was lost while they were committed.
+var errInDoubt = &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
+	Message: "the connection to the database was lost while the write was stored, so that it may or may not be kept; " +
+		"try again with the same idempotency key, or look first"}
+
 // Warnings of a connection are kept under this key of its custom data.
 const warningKey = "loregate.warning"
 
@@ -172,6 +177,9 @@ func (w *writer) Commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
 	}
+	if wrote && isInDoubt(err) {
+		err = errInDoubt.Because(err)
+	}
 	if warning := w.p.Conn().PgConn().CustomData()[warningKey]; err == nil && warning != nil {
 		w.s.failover.doubt()
 		err = errUnconfirmed.Because(fmt.Errorf("commit: the server warned: %v", warning))
@@ -180,6 +188,17 @@ func (w *writer) Commit() error {
 		w.s.watch.announceWrite()
 	}
 	return err
+}
+
+// isInDoubt reports whether a commit failed without the server's word on whether it took place.
+func isInDoubt(err error) bool {
+	if err == nil || fault.KindOf(err) != fault.Internal {
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code == adminShutdown || e.Code == crashShutdown
+	}
+	return isClosed(err)
 }
 
 // commitWithin is the time in which standbys must confirm a commit. Patroni replaces a standby that

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/raceenabled"
 )
 
@@ -439,6 +441,17 @@ func testReindex(t *testing.T, s canon.Store) {
 	finds("fourth", AsUser, true)
 }
 
+// searchIndexed searches, and waits for the index as long as it is being built.
+func (e viewReader) searchIndexed(q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+	for {
+		res, err := e.r.Search(e.ctx(), e.s, q, p)
+		if fault.KindOf(err) != fault.Unavailable {
+			return res, err
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
 // testAboveCap fills a world with more cards than a listing counts. Two of them have the word in
 // their name, and one more is visible only to a named user.
 func testAboveCap(t *testing.T, s canon.Store) {
@@ -461,7 +474,7 @@ func testAboveCap(t *testing.T, s canon.Store) {
 		}
 	})
 	readAs(t, s, AsAlice, func(e viewReader) {
-		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word},
+		res, err := e.searchIndexed(canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word},
 			canon.Page{Limit: 4})
 		e.ok("Search", err)
 		want := []string{"Mist east", "Mist west", "Card 1", "Card 10"}
@@ -477,7 +490,7 @@ func testAboveCap(t *testing.T, s canon.Store) {
 		}
 	})
 	readAs(t, s, AsUser, func(e viewReader) {
-		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word},
+		res, err := e.searchIndexed(canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word},
 			canon.Page{Limit: 4})
 		e.ok("Search", err)
 		if got := hitNames(res); !slices.Equal(got, []string{"Card 77"}) {

@@ -7,19 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"loregate/internal/proxytest"
 )
 
 // Proxy relays connections to a database. It can cut them, and counts round trips.
 type Proxy struct {
-	URL    string // the database's address through the proxy
-	socket string
-	trips  atomic.Int64
+	URL   string // the database's address through the proxy
+	relay *proxytest.Proxy
+	trips atomic.Int64
 
 	mu    sync.Mutex
-	ends  map[net.Conn]struct{} // guarded by mu
-	left  int                   // bytes of answers until the cut. Guarded by mu
-	armed bool                  // guarded by mu
-	cuts  int                   // guarded by mu
+	left  int  // bytes of answers until the cut. Guarded by mu
+	armed bool // guarded by mu
+	cuts  int  // guarded by mu
 }
 
 // NewProxy returns a proxy before a database that Empty or Database returned, for one test.
@@ -29,50 +30,17 @@ func NewProxy(t testing.TB, at string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Proxy{socket: u.Query().Get("host") + "/.s.PGSQL.5432", ends: map[net.Conn]struct{}{}}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Host, u.RawQuery = listener.Addr().String(), "sslmode=disable"
+	w, socket := &Proxy{}, u.Query().Get("host")+"/.s.PGSQL.5432"
+	w.relay = proxytest.New(t, proxytest.Config{
+		Dial: func() (net.Conn, error) { return net.Dial("unix", socket) },
+		Wrap: func(s, c net.Conn) (io.Writer, io.Writer) {
+			asked := new(atomic.Bool)
+			return questionWriter{s, asked}, answerWriter{w, c, asked}
+		},
+	})
+	u.Host, u.RawQuery = w.relay.Addr, "sslmode=disable"
 	w.URL = u.String()
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { w.relay(c) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		w.CutAll()
-		all.Wait()
-	})
 	return w
-}
-
-// relay relays one connection until either end closes it or it is cut.
-func (w *Proxy) relay(c net.Conn) {
-	s, err := net.Dial("unix", w.socket)
-	if err != nil {
-		_ = c.Close()
-		return
-	}
-	w.mu.Lock()
-	w.ends[c], w.ends[s] = struct{}{}, struct{}{}
-	w.mu.Unlock()
-	var both sync.WaitGroup
-	var asked atomic.Bool
-	both.Go(func() { _, _ = io.Copy(questionWriter{s, &asked}, c); _ = s.Close() })
-	both.Go(func() { _, _ = io.Copy(answerWriter{w, c, &asked}, s); _ = c.Close() })
-	both.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.ends, c)
-	delete(w.ends, s)
 }
 
 // questionWriter notes that a client has asked something.
@@ -116,7 +84,7 @@ func (w *Proxy) cutWithin(n int) bool {
 	}
 	w.armed = false
 	w.cuts++
-	w.closeEnds()
+	w.relay.DropAll()
 	return true
 }
 
@@ -136,18 +104,4 @@ func (w *Proxy) CutAfter(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left, w.armed = n, n >= 0
-}
-
-// CutAll cuts all connections.
-func (w *Proxy) CutAll() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closeEnds()
-}
-
-// closeEnds closes all connections. The caller holds mu.
-func (w *Proxy) closeEnds() {
-	for c := range w.ends {
-		_ = c.Close()
-	}
 }

@@ -1,14 +1,14 @@
 //go:build unix
 
-package benchtest
+package cputest
 
 import (
 	"syscall"
 	"time"
 )
 
-// processTime returns the processor time that the process has used.
-func processTime() time.Duration {
+// Used returns the processor time that the process has used.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package benchtest
-
-import "time"
-
-// processTime is not available on this system.
-func processTime() time.Duration { return 0 }

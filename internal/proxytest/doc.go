@@ -1,0 +1,2 @@
+// Package proxytest relays connections for tests that disturb them.
+package proxytest
