@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,15 +16,16 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 )
 
 type playCmd struct {
 	common
-	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
-	Name   string `help:"Name of a new player." default:"Traveller"`
-	Player string `help:"Player to continue with, by id or codename." placeholder:"ID"`
+	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world, or else the sample world, which an empty store gets." placeholder:"WORLD"`
+	Name   string `help:"Name of your player, who is created unless you have one of that name." default:"Traveller"`
+	Player string `help:"Player to continue with, by id, codename or name." placeholder:"ID"`
 }
 
 // playWidth is the number of columns of a narration on a terminal.
@@ -44,7 +46,7 @@ quit                                   end`
 // Run reads commands from standard input, a line each, until its end or quit.
 func (p playCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.withApp(ctx, func(a *app.App) error {
-		if err := ensureWorld(ctx, a, p.World); err != nil {
+		if err := p.chooseWorld(ctx, a); err != nil {
 			return err
 		}
 		g := playSession{app: a, out: out, world: p.World, player: p.Player}
@@ -58,6 +60,21 @@ func (p playCmd) Run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(os.Stderr, "\nContinue with: loregate play %s--player %s\n", p.chosen(), g.player)
 		return err
 	}, app.Default{Path: "log.level", Value: "warn"}) // a game prints no log between its answers
+}
+
+// chooseWorld sets the world if none is named, and makes sure that it is there.
+func (p *playCmd) chooseWorld(ctx context.Context, a *app.App) error {
+	if p.World == "" {
+		all, err := a.Canon.Worlds(ctx)
+		if err != nil {
+			return err
+		}
+		isSample := func(w canon.World) bool { return w.Slug == app.SampleWorld }
+		if len(all) == 0 || len(all) > 1 && slices.ContainsFunc(all, isSample) {
+			p.World = app.SampleWorld
+		}
+	}
+	return ensureWorld(ctx, a, p.World)
 }
 
 // chosen returns the flags that name the store and the world as they were given, to repeat them.
@@ -97,21 +114,47 @@ func (g *playSession) invoke(ctx context.Context, operation string, in, out any)
 	return json.Unmarshal(answer.Output, out)
 }
 
-// begin creates a player, unless one is continued, and looks around.
-func (g *playSession) begin(ctx context.Context, name string) error {
-	if g.player == "" {
-		var made struct {
-			Player struct {
-				ID string `json:"id"`
-			} `json:"player"`
-		}
-		if err := g.invoke(ctx, "create_player", map[string]string{"name": name}, &made); err != nil {
-			return err
-		}
-		g.player = made.Player.ID
+// begin finds or creates the player, and looks around.
+func (g *playSession) begin(ctx context.Context, name string) (err error) {
+	if g.player != "" {
+		g.player, err = g.findPlayer(ctx, g.player)
+	} else {
+		g.player, err = g.createPlayer(ctx, name)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(os.Stderr, "Type what you do, such as: look, go north, take the lamp. help lists more; quit ends.")
 	return g.act(ctx, "look")
+}
+
+// createPlayer returns the id of a new player, or of the person's player of that name.
+func (g *playSession) createPlayer(ctx context.Context, name string) (string, error) {
+	var made struct{ Player struct{ ID string } }
+	err := g.invoke(ctx, "create_player", map[string]string{"name": name}, &made)
+	if errors.Is(err, fault.Conflict) {
+		if id, e := g.findPlayer(ctx, name); e == nil {
+			fmt.Fprintf(os.Stderr, "%s has been here before and goes on.\n", name)
+			return id, nil
+		}
+	}
+	return made.Player.ID, err
+}
+
+// findPlayer returns the id of a player by id, codename or name.
+func (g *playSession) findPlayer(ctx context.Context, text string) (string, error) {
+	var found struct{ Player struct{ ID string } }
+	err := g.invoke(ctx, "get_player", map[string]string{"id": text}, &found)
+	if errors.Is(err, fault.NotFound) {
+		var card struct{ ID string }
+		if e := g.invoke(ctx, "get_card", map[string]string{"name": text}, &card); e == nil {
+			err = g.invoke(ctx, "get_player", map[string]string{"id": card.ID}, &found)
+		}
+	}
+	if errors.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "you have no player %q in this world; leave --player out to create one", text)
+	}
+	return found.Player.ID, err
 }
 
 // act carries out a command and prints its narration. Refusals of the operation are told too; other

@@ -31,4 +31,11 @@ func TestPlayOnATerminal(t *testing.T) {
 	if other := loregate(t, dir, "", "play", "--player", "nobody", "--world", "lendwater"); other.code != 1 {
 		t.Errorf("%d %s", other.code, other.err)
 	}
+	if named := loregate(t, dir, "", "play", "--name", "Mira"); named.code != 0 ||
+		!strings.HasPrefix(named.stdout, "Fishgate Market.") || !strings.Contains(named.err, "Mira has been here before") {
+		t.Errorf("a name that the person has already: %d %s %s", named.code, named.stdout, named.err)
+	}
+	if card := loregate(t, dir, "", "play", "--name", "Rent Quay"); card.code != 1 || !strings.Contains(card.err, "taken") {
+		t.Errorf("the name of a card: %d %s", card.code, card.err)
+	}
 }
