@@ -14,6 +14,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/front"
 	"loregate/internal/identity"
+	"loregate/internal/markup"
 	"loregate/internal/member"
 	"loregate/internal/slicesx"
 	"loregate/internal/transfer"
@@ -38,23 +39,31 @@ func (a *App) runAsOperator(ctx context.Context, w access.WorldID, operation str
 // "".
 func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, error) {
 	if name != "" {
-		return worlds{a.Canon}.Resolve(ctx, Operator(), name)
+		w, err := worlds{a.Canon}.Resolve(ctx, Operator(), name)
+		if !errors.Is(err, fault.NotFound) {
+			return w, err
+		}
 	}
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil {
 		return access.WorldID{}, err
 	}
-	switch len(all) {
-	case 0:
-		return access.WorldID{}, fault.New(fault.NotFound,
-			"there is no world yet; create one with: loregate world create NAME")
-	case 1:
+	const maxNamed = 20
+	slugs := strings.Join(slicesx.Map(all[:min(len(all), maxNamed)], func(w canon.World) string { return w.Slug }), ", ")
+	if n := len(all) - maxNamed; n > 0 {
+		slugs += fmt.Sprintf(" and the %d others of loregate world list", n)
+	}
+	switch {
+	case len(all) == 0:
+		err = fault.New(fault.NotFound, "there is no world yet; create one with: loregate world create NAME")
+	case name != "":
+		err = fault.New(fault.NotFound, "there is no world %q; name one of %s", markup.Shorten(name, 64), slugs)
+	case len(all) > 1:
+		err = fault.BadField("world", "there are several worlds; name one of %s, with --world or in LOREGATE_WORLD", slugs)
+	default:
 		return all[0].ID, nil
 	}
-	slugs := slicesx.Map(all, func(w canon.World) string { return w.Slug })
-	return access.WorldID{},
-		fault.BadField("world", "there are several worlds; name one of %s, with --world or in LOREGATE_WORLD",
-			strings.Join(slugs, ", "))
+	return access.WorldID{}, err
 }
 
 // FirstWorld is the slug of the world that EnsureWorld creates in an empty store.
