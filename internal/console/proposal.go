@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"loregate/internal/fault"
 )
 
@@ -125,14 +127,18 @@ func (s *server) showProposals(v *visit) error {
 const reviewedAtOnce = 10
 
 // reviewAll shows the first proposals of a list in full, so that several can be decided exactly as they are shown.
+// They are read side by side, as each may wait for a model.
 func (v *visit) reviewAll(list proposalList) error {
-	var all []proposalView
-	for _, p := range list.Proposals[:min(len(list.Proposals), reviewedAtOnce)] {
-		full, err := call[proposalView](v, "get-proposal", fields{"proposalId": p.ID})
-		if err != nil {
+	all := make([]proposalView, min(len(list.Proposals), reviewedAtOnce))
+	var reads errgroup.Group
+	for i := range all {
+		reads.Go(func() (err error) {
+			all[i], err = call[proposalView](v, "get-proposal", fields{"proposalId": list.Proposals[i].ID})
 			return err
-		}
-		all = append(all, full)
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return err
 	}
 	return v.write(http.StatusOK, reviewPage(v.frame("Proposals"), all))
 }
