@@ -455,6 +455,9 @@ func startsWithVerb(words []word, sure bool) bool {
 	if len(words) == 0 || words[0].kind != plainWord {
 		return false
 	}
+	if (len(words) == 1 || words[1].isJoint()) && IsGesture(words[0].fold) && !isKind(words[0].fold, "artifact", "plant") {
+		return true // and yawn, but not: the sword and bow
+	}
 	u, n := findUsage(words)
 	if u == nil {
 		if len(words) > 1 && words[0].known == unknown && words[1].is(articleClass) {
@@ -463,7 +466,7 @@ func startsWithVerb(words []word, sure bool) bool {
 		e, f := readVerbForm(words[0].fold, words[0].known)
 		return e != nil && f == ingForm && e.verb != nil && len(words) > 1
 	}
-	if n == len(words) && u.acts[alone] == "" || n == 1 && len(words) > 1 && words[1].fold == "of" &&
+	if n == len(words) && u.acts[alone] == "" && !looksSomewhere(words[:n]) || n == 1 && len(words) > 1 && words[1].fold == "of" &&
 		meaning.Lemma(words[0].fold, meaning.Noun) != "" {
 		return false // and a slice of the apple
 	}
@@ -473,6 +476,14 @@ func startsWithVerb(words []word, sure bool) bool {
 	return n < len(words) && (words[n].fold == "back" || words[n].toward() != "" ||
 		words[n].is(articleClass|pronounClass|numberClass|prepositionClass))
 }
+
+// looksSomewhere reports whether a verb phrase is a look in a direction: look up.
+func looksSomewhere(said []word) bool {
+	return len(said) == 2 && said[0].oneOf("look", "gaze", "glance", "peer", "stare") && said[1].toward() != ""
+}
+
+// IsGesture reports whether a verb is an act on nothing that always succeeds.
+func IsGesture(verb string) bool { return idiomSets()["gesture"][verb] }
 
 // findUsage returns the longest verb phrase at the beginning of words, and its number of words.
 func findUsage(words []word) (*usage, int) { return findPhrase(words[0].known, words) }

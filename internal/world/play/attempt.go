@@ -31,12 +31,6 @@ type approach struct {
 // taking.
 func (a approach) overrides() bool { return a.social || a.skill == "sleight of hand" }
 
-// gestures are acts on nothing that always succeed.
-var gestures = strings.Fields(
-	"whistle sing hum dance laugh cry weep bow curtsy kneel sit stand wave nod smile frown jump hop pray " +
-		"listen smell sniff shrug yawn stretch spin clap cough sigh cheer shout shiver grin wink salute stamp think",
-)
-
 // easyActs are acts on something that always succeed, too.
 var easyActs = strings.Fields(
 	"lie lean sit stand kneel touch stroke tap knock count reach warm peek peer point wave nod",
@@ -99,7 +93,7 @@ func (s *turn) planAttempt() error {
 	if s.action.Line, err = s.freshNumber(); err != nil {
 		return err
 	}
-	if verb == phrase && slices.Contains(gestures, verb) {
+	if verb == phrase && command.IsGesture(verb) {
 		s.action.Detail = phrase
 		return s.finishTurn(world.PlayerAct)
 	}
@@ -131,7 +125,7 @@ func (s *turn) planAttempt() error {
 		return s.mustBeCard(r, part)
 	case r.isMentioned() && !how.social:
 		s.label = s.label.Meet(r.text.label)
-	case r.all && len(r.cards) > 1 && !slices.Contains(easyActs, verb) && !slices.Contains(gestures, verb):
+	case r.all && len(r.cards) > 1 && !slices.Contains(easyActs, verb) && !command.IsGesture(verb):
 		return oneAtATime(r.cards)
 	case !present && !r.all && !r.self:
 		return missing(phrase)
@@ -173,7 +167,7 @@ func (s *turn) planAttempt() error {
 func isTrivial(verb string) bool {
 	verb = cmp.Or(meaning.Lemma(verb, meaning.Verb), verb)
 	if _, known := approaches[verb]; known || meaning.Lemma(verb, meaning.Verb) == "" {
-		return slices.Contains(gestures, verb)
+		return command.IsGesture(verb)
 	}
 	return !slices.ContainsFunc([]string{"destroy", "remove", "damage", "attack", "fight", "kill", "injure"},
 		func(kind string) bool { return meaning.IsA(verb, meaning.Verb, kind) }) &&

@@ -45,6 +45,7 @@ func TestFreeActs(t *testing.T) {
 		"climb the tariff board":         "climb the tariff board",
 		"please try to juggle my ropes":  "juggle your ropes",
 		"whistle":                        "whistle.",
+		"smile":                          "smile.", // no call to those who are there
 		"pet the salt hound":             "Salt Hound",
 		"threaten the hound with a rope": "Salt Hound",
 	} {
@@ -58,6 +59,24 @@ func TestFreeActs(t *testing.T) {
 	got := p.Does("swing on the tariff board")
 	got.Is("results.0.outcome", "done", "events.0.payload.effect", "failed", "events.0.payload.check.total", 12,
 		"events.0.payload.check.seed", "5eed")
+}
+
+// A gesture behind another act is an act of its own, and no thing of a list.
+func TestGesturesBehindOtherActs(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	for text, gesture := range map[string]string{
+		"look at the tariff board and yawn": "yawn",
+		"climb the tariff board and smile":  "smile",
+		"sit down, shrug and laugh":         "laugh",
+		"wait and look up":                  "sky",
+	} {
+		got := p.Does(text)
+		got.Is("results.1.outcome", "done")
+		if told, _ := got.At("narration").(string); !strings.Contains(told, gesture) {
+			t.Errorf("%q: %q", text, told)
+		}
+	}
 }
 
 // Nothing is done, and the question is asked, if the command names nothing that is present, and a

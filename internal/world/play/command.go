@@ -181,7 +181,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	receipt := done.Receipt
 	var no *impossible
 	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf &&
-		(slices.Contains(freeInstead, i.Verb) || isBodyPart(i.DirectObject)) && (i.Direction == "" || i.DirectObject != "") {
+		(slices.Contains(freeInstead, i.Verb) || isOwnBody(i.DirectObject, i.Clause())) && (i.Direction == "" || i.DirectObject != "") {
 		tried, terr := h.actFreely(ctx, part, player, clauseOf(i, out))
 		var other *impossible
 		switch errors.As(terr, &other); {

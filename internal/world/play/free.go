@@ -79,14 +79,20 @@ func isDaydream(phrase string) bool {
 	return slices.Contains(daydreams, strings.ToLower(verb))
 }
 
-// readFreely reads the clauses of a command that are acts in the player's mind, and, of a command of several clauses,
-// those that the grammar finds unclear, as free acts.
+// isBareGesture reports whether an act that was read as talk is a gesture to nobody: smile.
+func isBareGesture(i command.Intent) bool {
+	return i.Verb == command.Talk && i.DirectObject == "" && len(i.Targets)+len(i.Modifiers) == 0 &&
+		command.IsGesture(bareWord(i.Clause()))
+}
+
+// readFreely reads the clauses of a command that are gestures or acts in the player's mind, and, of a command of several
+// clauses, those that the grammar finds unclear, as free acts.
 func (h *Host) readFreely(p command.Parsed) command.Parsed {
 	if h.settle == nil {
 		return p
 	}
 	for n, i := range p.Intents {
-		if free, ok := freeAct(i.Clause()); ok && isDaydream(free.DirectObject) {
+		if free, ok := freeAct(i.Clause()); ok && (isDaydream(free.DirectObject) || isBareGesture(i)) {
 			free.Order, p.NeedsClarification = i.Order, p.NeedsClarification && len(p.Intents) > 1
 			p.Intents[n] = free
 		}
@@ -117,7 +123,7 @@ func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
 	i, ok := freeAct(text)
 	verb, rest, _ := strings.Cut(i.DirectObject, " ")
 	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
-		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb) ||
+		(p.Ambiguities[0].Kind == "verb" || rest == "" && command.IsGesture(verb) ||
 			rest != "" && (knowsApproach(verb) || isHandling(i) || slices.Contains(easyActs, verb)))
 	return i, ok && (unknown || len(p.Intents) == 1 && p.Intents[0].Verb != command.Haggle && approaches[verb].overrides())
 }
@@ -221,7 +227,7 @@ func (s *turn) planOwnAct(phrase string) (ok bool, err error) {
 		if err = cmpErr(err, bad); err != nil || !shore && (!r.isFound() || r.mention.Denied) {
 			return false, err
 		}
-		if knowsApproach(m.Verb) && !slices.Contains(gestures, m.Verb) { // swing on the board: it may fail
+		if knowsApproach(m.Verb) && !command.IsGesture(m.Verb) { // swing on the board: it may fail
 			return false, nil
 		}
 	}
@@ -285,7 +291,7 @@ func isMadeByAct(name string) bool {
 
 // isMadeBy reports whether the object of a verb is made by the act itself: dance a jig, play a tune, draw a breath.
 func isMadeBy(verb, object string) bool {
-	return slices.Contains(gestures, verb) && isMadeByAct(object) ||
+	return command.IsGesture(verb) && isMadeByAct(object) ||
 		slices.Contains([]string{"do", "play", "take", "make", "give", "draw", "hold", "blow", "utter", "let"}, verb) &&
 			isMadeByAct(object)
 }

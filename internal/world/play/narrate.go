@@ -295,11 +295,21 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	return strings.Join(append([]string{text}, traces...), " "), err
 }
 
+// whereIs tells where something is that lies in a direction: to the north, inside.
+func whereIs(d command.Direction) string {
+	if inOut := d.Going(); inOut != string(d) {
+		return inOut
+	}
+	return d.Phrase()
+}
+
 func tellExit(exits []world.Exit, d command.Direction) string {
 	e, ok := world.ExitToward(exits, d)
 	switch {
+	case !ok && (d == "up" || d == "down"):
+		return "You look " + string(d) + ", and see nothing of note."
 	case !ok:
-		return "You see nothing of note " + d.Phrase() + "."
+		return "You see nothing of note " + whereIs(d) + "."
 	case e.Description != "":
 		return e.Description
 	case e.Reason != "":
