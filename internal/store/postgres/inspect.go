@@ -239,8 +239,8 @@ var remedies = map[string]string{
 	"28P01": "the password or the user is wrong; correct it in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass",
 	"28000": "the server does not let this user in from here; check pg_hba.conf, and create the user with createuser",
 	"3D000": "there is no such database; create it with: createdb --encoding=UTF8 --owner=USER NAME",
-	"42501": "the user may not create tables there; make it the owner: ALTER DATABASE name OWNER TO user, " +
-		"or GRANT CREATE ON SCHEMA public TO user",
+	"42501": "the user must own the database and its tables: ALTER DATABASE name OWNER TO user; " +
+		"if a dump was restored as another user, restore it with pg_restore --role=user",
 	"53300": "the server has no connection left; raise max_connections, or lower pool.connections of each process",
 	"57P03": "the server is starting or stopping; try again shortly",
 	"58P01": noExtension,
