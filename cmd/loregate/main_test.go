@@ -69,7 +69,7 @@ func TestCommandLineFaults(t *testing.T) {
 		{"no such operation", "call nothing_here {}", 1, "nothing_here"},
 		{"input that is no JSON", "call get_card {", 1, "JSON"},
 		{"no such card", `call get_card {"name":"Nobody"}`, 1, "Nobody"},
-		{"no such world", "export markdown out --world nowhere", 1, "no such world"},
+		{"no such world", "export markdown out --world nowhere", 1, `no world "nowhere"; name one of main`},
 		{"nothing to import", "import markdown absent", 1, "absent"},
 		{"a backup of nothing", "backup copy.db --data absent", 1, "there is no store in absent"},
 		{"a proof of nothing", "audit verify --data absent", 1, "there is no store in absent"},
