@@ -45,6 +45,10 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
 		return
 	}
+	if out := words[h.at:]; len(out) == 2 && out[0].fold == "look" && out[1].fold == "out" && len(p.out.Intents) > 0 {
+		p.add(Intent{Verb: Look, Direction: "out", Confidence: h.usage.sure}, at) // go to the window and look out
+		return
+	}
 	if words = cutFrequency(words, h); p.parseIdiom(words, h, at) {
 		return
 	}
@@ -348,6 +352,16 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 	}
 	switch i.Verb {
 	case Move:
+		if d, _ := readDirection(rest); said[0].oneOf("explore", "exploring", "explores") && len(rest) > 0 && d == "" {
+			i.Verb = Examine // explore the stalls
+			p.parseLook(said, rest, i, at)
+			return
+		}
+		if thing := goesRound(rest); thing != nil {
+			i.Verb = Use // walk right round it
+			p.parseHandling(said, thing, i, at)
+			return
+		}
 		p.parseMove(said, rest, i, at)
 	case Inventory:
 		p.add(i, at)
@@ -441,7 +455,7 @@ func verbOf(u *usage, rest []word) Verb {
 // cutExceptions drops the things that are excepted: all but the map.
 func cutExceptions(rest []word) []word {
 	for i, w := range rest {
-		if i > 0 && (w.oneOf("except", "but", "excluding", "save", "besides", "apart") ||
+		if i > 0 && (w.oneOf("except", "but", "excluding", "including", "save", "besides", "apart") ||
 			w.fold == "other" && i+1 < len(rest) && rest[i+1].fold == "than") {
 			return rest[:i]
 		}
@@ -466,6 +480,21 @@ func isWay(said, rest []word) bool {
 	}
 	return toward && (way || len(rest) == 1) || len(rest) == 2 && rest[1].fold == "stairs" ||
 		len(rest) > 1 && rest[0].fold == "the" && said[0].oneOf("take", "taking", "takes") && isRoad(rest)
+}
+
+// goesRound returns the thing that a move leads round, to nowhere: all the way round it. It is nil if there is none.
+func goesRound(rest []word) []word {
+	for len(rest) > 0 && rest[0].oneOf("all", "the", "way", "right", "once", "twice", "slowly", "full") {
+		rest = rest[1:]
+	}
+	for len(rest) > 2 && rest[len(rest)-1].oneOf("once", "twice", "again", "slowly") {
+		rest = rest[:len(rest)-1]
+	}
+	if len(rest) < 2 || !rest[0].oneOf("round", "around") || !rest[1].is(articleClass|pronounClass) ||
+		slices.ContainsFunc(rest, func(w word) bool { return w.oneOf("to", "towards", "into", "corner", "bend", "back") }) {
+		return nil
+	}
+	return rest[1:]
 }
 
 // parseBare parses an act that needs no object but may have one.
@@ -554,7 +583,7 @@ func cutSpeech(words []word, tells bool) (name []word, told string) {
 		return nil, joinWords(words)
 	}
 	for i := 1; i < len(words); i++ {
-		if w := words[i]; w.fold == "that" || w.is(whClass) || w.is(subjectClass) && !w.is(pronounClass|articleClass) ||
+		if w := words[i]; w.fold == "that" || w.is(whClass) || w.oneOf("wether", "wheter") || w.is(subjectClass) && !w.is(pronounClass|articleClass) ||
 			w.fold == "if" || w.kind == comma && tells || w.oneOf("a", "an") &&
 			(isBeing(words[i-1].fold) || words[i-1].isName()) {
 			return words[:i], joinWords(words[i:])
@@ -576,7 +605,14 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	if len(rest) > 1 && rest[0].toward() != "" && !isCompass(rest[0].toward()) && rest[1].is(prepositionClass) {
 		rest = rest[1:] // look down at the can
 	}
-	rest = cutQuestion(rest)
+	if asksReason(rest) && len(p.out.Intents) > 0 {
+		p.addRemark(rest) // open the piano and see why the keys are dead
+		return
+	}
+	asked := len(rest) > 0 && rest[0].is(whClass)
+	if rest = cutQuestion(rest); asked && p.lastNamed != "" && (len(rest) == 0 || len(rest) == 1 && rest[0].fold == "there") {
+		i.DirectObject, i.Verb, rest = p.lastNamed, Examine, nil // lift the lid and see what is in there
+	}
 	var more []string // other things to look at
 	groups := groupByPreposition(rest)
 	for n, g := range groups {
@@ -585,6 +621,9 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 				if k == 0 && i.DirectObject == "" {
 					i.DirectObject = p.resolveNoun(object)
 					continue
+				}
+				if object[0].is(whClass) {
+					continue // look around the room, what's in here?
 				}
 				if name := p.resolveNoun(object); name != "" {
 					more = append(more, name)
@@ -617,6 +656,11 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	}
 }
 
+// asksReason reports whether the words after a look are a question that no look answers: why the keys are dead.
+func asksReason(rest []word) bool {
+	return len(rest) > 2 && rest[0].oneOf("why", "how", "if", "whether", "when") && rest[1].kind == plainWord
+}
+
 // isAround reports whether the words after a look mean the place itself.
 func isAround(rest []word) bool {
 	return !slices.ContainsFunc(rest, func(w word) bool {
@@ -642,6 +686,9 @@ func cutQuestion(rest []word) []word {
 // parseHandling parses an act on things: the object, and the target or instrument. Several objects
 // joined by "and" become several acts.
 func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
+	if i.Verb == Use && len(said) == 1 && len(rest) > 2 && rest[0].oneOf("up", "down", "off", "out", "open") && rest[1].is(articleClass) {
+		rest = rest[1:] // prise up a floorboard
+	}
 	object, targets := splitObject(p.keepName(i.Verb, said, rest))
 	tool := len(rest) > 0 && rest[0].oneOf("with", "using")
 	if e, _ := readVerbForm(said[0].fold, said[0].known); e != nil && e.verb != nil &&

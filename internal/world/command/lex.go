@@ -76,7 +76,7 @@ func lex(text string) []word {
 			out = append(out, word{stop, string(r), ".", start, l.at, unknown})
 		}
 	}
-	return joinPairs(out)
+	return joinIgnition(joinPairs(out))
 }
 
 // joinPairs reads "as well as", "along with" and "together with" as "and".
@@ -112,6 +112,32 @@ func lookUp(words map[string]*entry, fold string) *entry {
 		return number
 	}
 	return unknown
+}
+
+// joinIgnition makes one verb of "set fire to the piano" and "set the piano alight".
+func joinIgnition(words []word) []word {
+	i := slices.IndexFunc(words, func(w word) bool { return w.oneOf("set", "setting") })
+	if i < 0 || i+2 >= len(words) {
+		return words
+	}
+	from, to := 0, 0
+	for n := i + 1; n < min(len(words), i+8) && to == 0 && words[n].kind == plainWord && !words[n].is(jointClass); n++ {
+		next := word{known: unknown}
+		if n+1 < len(words) {
+			next = words[n+1]
+		}
+		switch {
+		case n > i+1 && words[n].oneOf("alight", "ablaze", "aflame", "afire"):
+			from, to = n, n+1
+		case words[n].oneOf("fire") && n == i+1 && next.fold == "to", n > i+1 && words[n].fold == "on" && next.fold == "fire":
+			from, to = n, n+2
+		}
+	}
+	if to == 0 {
+		return words
+	}
+	words[i].fold, words[i].known = "ignite", lexicon()["ignite"]
+	return slices.Delete(words, from, to)
 }
 
 // skipShortDirection reads the rest of "s.e." after its first letter, and returns the folded word.

@@ -134,7 +134,7 @@ var (
 	courtesies   = strings.Fields("please thanks")
 	calledWords  = strings.Fields("called named")
 	addressWords = strings.Fields(
-		"mr mrs miss ms mister missus mistress dr doctor sir madam madame lord lady dame master " +
+		"mr mrs miss ms mister missus mistress dr doctor sir madam madame monsieur mademoiselle signor signora lord lady dame master " +
 			"captain sergeant professor sister brother father mother aunt uncle granny old young good dear poor",
 	)
 	behindWords = strings.Fields("who that which whose with without in on at by from of behind under near beside before " +

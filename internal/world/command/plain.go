@@ -83,7 +83,7 @@ func reorderQuestion(text string) string {
 }
 
 // addressed matches a form of address at the end of words, in front of their mark.
-var addressed = regexp.MustCompile(`(?i)^(.*[^,]),? (?:sir|ma'am|miss|mister|mate|my (?:friend|dear)|` +
+var addressed = regexp.MustCompile(`(?i)^(.*[^,]),? (?:sir|ma'am|monsieur|madame|mademoiselle|miss|mister|mate|my (?:friend|dear)|` +
 	`good (?:sir|man|woman)|pal|buddy|m'lady|milady|my (?:lord|lady))([?.!]*)$`)
 
 // cutAddressed cuts off a form of address at the end, unless it is a name: talk to the miss.
@@ -265,7 +265,7 @@ var courteousLead = regexp.MustCompile(`(?i)^(?:oh |ah |well |and |but |so |many
 // courteousWords are words that may follow.
 var courteousWords = strings.Fields(
 	"you thank thanks very much a lot many kindly so good to meet me i am i'm the my for now then again sorry " +
-		"there all everyone everybody friends folks friend sir madam ma'am mam miss mister lady ladies gentlemen gents mate dear people " +
+		"there all everyone everybody friends folks friend sir madam monsieur madame mademoiselle ma'am mam miss mister lady ladies gentlemen gents mate dear people " +
 		"be it is with that this later soon another time today not yet mind just too sleep well luck great here both of " +
 		"next care don't worry god your in on do will would love way no yes only must think hello hi hey bye goodbye goodnight " +
 		"tomorrow moment minute little while day night evening morning afternoon please again met nice course ever really indeed can't",

@@ -16,7 +16,7 @@ var interjection = regexp.MustCompile(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|o
 	`goodness|great|wonderful|lovely|fine|excellent|brilliant|marvellous|perfect|wow|alas|behold|lo|pray tell|pray|` +
 	`prithee|verily|forsooth|please|` +
 	`(?:hey|oi|ho|you|hey there|oh) (?:you|there)|(?:oh|ah) (?:\w+ful|great|lovely|fine|brilliant)|hey you there|` +
-	`good sirs|sir|madam|miss|mister|good (?:sir|woman|man)|(?:my )?` +
+	`good sirs|sir|madam|monsieur|madame|mademoiselle|miss|mister|good (?:sir|woman|man)|(?:my )?` +
 	`(?:friend|dear))[,!]+ +)+`)
 
 // CutInterjections returns a text without the interjections before it: "well, …", "hey you, …". A text of nothing else

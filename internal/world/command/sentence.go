@@ -15,7 +15,7 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		p.parseQuoted(words[0])
 		return
 	}
-	words = cutAttention(cutPlan(cutRequest(words)))
+	words = goBack(cutAttention(cutPlan(cutRequest(words))))
 	if len(words) == 0 {
 		return
 	}
@@ -67,6 +67,15 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		}
 		words = words[n:]
 	}
+}
+
+// goBack adds the verb of a move that has none: back down the stairs.
+func goBack(words []word) []word {
+	if len(words) < 3 || words[0].fold != "back" || words[1].toward() == "" || !words[2].is(articleClass|prepositionClass) {
+		return words
+	}
+	verb := word{raw: "go", fold: "go", start: words[0].start, end: words[0].start, known: lexicon()["go"]}
+	return slices.Concat([]word{verb}, words)
 }
 
 // cutInterjection cuts off a "wait" in front of words that ask for no act: wait, I think that is wrong.
@@ -460,11 +469,11 @@ func startsWithVerb(words []word, sure bool) bool {
 	}
 	u, n := findUsage(words)
 	if u == nil {
-		if len(words) > 1 && words[0].known == unknown && words[1].is(articleClass) {
+		if len(words) > 1 && words[0].known == unknown && words[1].is(articleClass) && words[0].fold != "including" {
 			return true // an unknown verb, or a misspelt one
 		}
 		e, f := readVerbForm(words[0].fold, words[0].known)
-		return e != nil && f == ingForm && e.verb != nil && len(words) > 1
+		return e != nil && f == ingForm && e.verb != nil && len(words) > 1 && words[0].fold != "including"
 	}
 	if n == len(words) && u.acts[alone] == "" && !looksSomewhere(words[:n]) || n == 1 && len(words) > 1 && words[1].fold == "of" &&
 		meaning.Lemma(words[0].fold, meaning.Noun) != "" {

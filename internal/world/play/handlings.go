@@ -66,15 +66,13 @@ var handlings = sync.OnceValue(func() map[string]handling {
 		unfit: "There is nothing about {o} that shuts."}.plan})
 	add("lock", handling{over: asUse, plan: planLock("locked"), makes: true})
 	add("unlock", handling{over: asUse, plan: planLock("shut"), makes: true})
-	add("light, kindle, ignite, turn on, switch on, light up", handling{over: asUse, makes: true,
-		plan: change{state: "alight", kinds: lightBy, unfit: "{O} would not take a light."}.plan})
+	add("light, kindle, turn on, switch on, light up", handling{over: asUse, makes: true, plan: lighting.plan})
+	add("ignite", handling{over: append([]command.Verb{command.Attack}, asUse...), makes: true, plan: planIgnite})
 	add("extinguish, douse, snuff, quench, blow out, put out, snuff out, turn off, switch off, stamp out",
 		handling{over: asAny, makes: true,
 			plan: change{state: "out", kinds: lightBy, unfit: "There is no flame on {o} to put out."}.plan})
-	add("burn, scorch, singe, burn down, burn up", handling{over: asBlow, makes: true, plan: change{state: "scorched",
-		not:   rigid,
-		unfit: "{O} would not burn.", skill: "survival", level: "easy"}.plan})
-	add("break, smash, shatter, crack, crush, destroy, wreck, break down, break up, break off, smash up",
+	add("burn, scorch, singe, burn down, burn up", handling{over: asBlow, makes: true, plan: scorching.plan})
+	add("break, snap, smash, shatter, crack, crush, destroy, wreck, break down, break up, break off, smash up",
 		handling{over: asBlow, makes: true,
 			plan: change{state: "broken", not: []string{"liquid", "body of water", "fire", "air", "sky"},
 				unfit: "There is nothing in {o} that would break.", skill: "athletics", level: "medium"}.plan})
@@ -161,6 +159,20 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("show, present, display", handling{over: asAny, makes: true, plan: planShow})
 	return all
 })
+
+var (
+	lighting  = change{state: "alight", kinds: lightBy, unfit: "{O} would not take a light."}
+	scorching = change{state: "scorched", not: rigid, unfit: "{O} would not burn.", skill: "survival", level: "easy"}
+)
+
+// planIgnite lights what gives light, and burns everything else.
+func planIgnite(h *handled) error {
+	err := lighting.plan(h)
+	if no, ok := errors.AsType[*impossible](err); ok && no.reason == "unfit" {
+		return scorching.plan(h)
+	}
+	return err
+}
 
 // planHandling decides an act on a thing. It is errOther if the act is none.
 func (s *turn) planHandling() error {
