@@ -137,11 +137,14 @@ func askLine(name string) string {
 // initials are short words with a point that ends no sentence: Master J. Blott.
 var initials = regexp.MustCompile(`\b([A-Z]|Mr|Mrs|Ms|Dr|St)\.`)
 
+// nearHere matches a word that only tells how one came here: what is down here?
+var nearHere = regexp.MustCompile(`(?i)\b(?:up|down|over|out|in) (here|there)\b`)
+
 // ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a
 // request
 // in the form of a question, and for a question to somebody ("Oda, who are you?"; "who are you?").
 func ReadQuestion(text string) (Question, bool) {
-	words := lex(initials.ReplaceAllString(text, "$1"))
+	words := lex(nearHere.ReplaceAllString(initials.ReplaceAllString(text, "$1"), "$1"))
 	for len(words) > 0 && words[len(words)-1].kind != plainWord {
 		words = words[:len(words)-1]
 	}

@@ -537,6 +537,10 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 		}
 		kept = append(kept, w)
 	}
+	if n := slices.IndexFunc(kept, asksOn); n > 1 && verbHas(said, tellingClass) &&
+		slices.ContainsFunc(kept[:n], func(w word) bool { return w.oneOf("with", "by", "in", "at", "behind", "near", "beside", "under") }) {
+		speech, kept = append(speech, joinAll(kept[n:])), kept[:n] // the man with the fish why he will not sell it
+	}
 	saying := verbHas(said, sayingClass)
 	var met [][]word
 	for n, g := range groupByPreposition(kept) {
@@ -574,6 +578,11 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 		one.DirectObject = p.resolvePerson(name)
 		p.add(one, at)
 	}
+}
+
+// asksOn reports whether a word begins a question behind a name, and no part of the name.
+func asksOn(w word) bool {
+	return w.oneOf("what", "what's", "why", "when", "where", "how", "if", "whether", "wether")
 }
 
 // cutSpeech divides "smith that the bandit is here" and "jailer to open the cell" into the name

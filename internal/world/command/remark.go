@@ -92,6 +92,10 @@ var actAndQuestion = regexp.MustCompile(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was
 	`can|will|what|who|whose|` +
 	`why|where|when|how)\b[^,]*\?)$`)
 
+// twoQuestions matches two questions in one: where am I and how do I get out?
+var twoQuestions = regexp.MustCompile(`(?i)^((?:what|who|where|when|why|how|which)\b[^,?.!]*),? and ` +
+	`((?:what|who|where|when|why|how|which)\b[^?.!]*\?)$`)
+
 // ReadSentences splits a command that somebody is spoken to in, or a question is asked in, beside something else. It
 // returns nil for any other command: those the grammar reads as a whole.
 func ReadSentences(text string) []Sentence {
@@ -100,6 +104,14 @@ func ReadSentences(text string) []Sentence {
 	}
 	if m := actAndQuestion.FindStringSubmatchIndex(text); m != nil && HasCommand(text[:m[3]]) && !isTalk(text[:m[3]]) {
 		return []Sentence{sentenceAt(text, m[2], m[3]), sentenceAt(text, m[4], m[5])}
+	}
+	if m := twoQuestions.FindStringSubmatchIndex(text); m != nil {
+		one, two := sentenceAt(text, m[2], m[3]), sentenceAt(text, m[4], m[5])
+		_, first := ReadQuestion(one.Text + "?")
+		if _, second := ReadQuestion(two.Text); first && second {
+			one.Text += "?"
+			return []Sentence{one, two}
+		}
 	}
 	var list []Sentence
 	from, talks := 0, false

@@ -2,6 +2,7 @@ package play
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -174,7 +175,7 @@ func (a *answerer) answerFreely() (string, error) {
 		return "", err
 	}
 	told := "Nothing here tells you " + a.indirect() + "."
-	if sentence != "" && !named && a.namesNoOther(words, sentence) {
+	if sentence != "" && !named && hasNounOf(sentence, words) && a.namesNoOther(words, sentence) {
 		told = sentence + " Nothing here tells you more of that."
 	}
 	if who == "" {
@@ -358,13 +359,33 @@ func bestSentence(texts []string, stems []string) (best string, n int) {
 
 // countStems returns how many of some stems a sentence has.
 func countStems(sentence string, stems []string) (n int) {
-	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	have := stemsOf(sentence, stems)
 	for _, w := range stems {
 		if slices.Contains(have, w) {
 			n++
 		}
 	}
 	return n
+}
+
+// longName matches a name of several words. The first of them, if it is a common noun, tells nothing of what it means
+// elsewhere: a sentence on the Rent Stone is none on the rent.
+var longName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)+`)
+
+// stemsOf returns the stems of a sentence, without the common nouns that only begin a longer name, unless the other
+// words of the name are among some stems.
+func stemsOf(sentence string, stems []string) []string {
+	sentence = longName.ReplaceAllStringFunc(sentence, func(name string) string {
+		name = strings.TrimPrefix(name, "The ")
+		words := slicesx.Map(command.BareWords(name), stemOf)
+		last := len(words) - 1
+		if last < 1 || slices.Contains(stems, words[last]) || meaning.Lemma(words[0], meaning.Noun) == "" {
+			return name
+		}
+		_, rest, _ := strings.Cut(name, " ")
+		return rest
+	})
+	return slicesx.Map(command.BareWords(sentence), stemOf)
 }
 
 // contentWords returns the stems of the words of a phrase that mean something by themselves.

@@ -347,7 +347,7 @@ func rankOf(p passage, who world.Card) int {
 
 // hasNounOf reports whether a sentence has a noun of some stems.
 func hasNounOf(sentence string, stems []string) bool {
-	have := slicesx.Map(command.BareWords(sentence), stemOf)
+	have := stemsOf(sentence, stems)
 	return slices.ContainsFunc(stems, func(w string) bool {
 		return slices.Contains(have, w) && isNoun(w)
 	})
@@ -355,9 +355,11 @@ func hasNounOf(sentence string, stems []string) bool {
 
 // isNoun reports whether a word may be a noun, as words are that no dictionary has.
 func isNoun(w string) bool {
-	return meaning.Lemma(w, meaning.Noun) != "" && !slices.Contains(vagueNouns, w) ||
-		stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
-			meaning.Lemma(w, meaning.Verb) == ""
+	if meaning.Lemma(w, meaning.Noun) != "" {
+		return !slices.Contains(vagueNouns, w)
+	}
+	return stemOf(w) == w && meaning.Lemma(w, meaning.Adjective) == "" &&
+		meaning.Lemma(w, meaning.Verb) == ""
 }
 
 // subjectOf returns the thing that a question is about, with its article, as typed; "" if it names none.
@@ -403,7 +405,7 @@ var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do
 var vagueNouns = strings.Fields(
 	"today tonight tomorrow yesterday nobody everybody day night morning evening true best worst make lot bit north south east west way " +
 		"help need pay change keep smell smells look good wrong hundred question wait put set cut run go come take give get let show hold" +
-		" kind",
+		" kind coming going",
 )
 
 // nounOf returns the first noun of words that a determiner stands before, or else the last noun; "" if they have none.

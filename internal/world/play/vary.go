@@ -146,7 +146,7 @@ var (
 	}
 	heeded = phrasing{
 		[5]string{"So you say", "Is that so", "I had not heard that", "You may be right", "That may well be"},
-		[5]string{".", ". I will think about it.", ". Well, well.", ", I suppose.", ". It takes all sorts."},
+		[5]string{".", ". I will think about it.", ". Well, well.", ". Let us leave it at that.", ". It takes all sorts."},
 	}
 	praised = phrasing{
 		[5]string{
@@ -182,7 +182,7 @@ var (
 	gesturing = phrasing{
 		[5]string{
 			"You %s.",
-			"You stop, and %s.",
+			"With all your heart, you %s.",
 			"For a while you %s.",
 			"You take your time, and %s.",
 			"Here and now, you %s.",
