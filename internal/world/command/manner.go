@@ -67,6 +67,9 @@ func (p *parser) readManner(words []word) (m Manner) {
 	}
 	m.Verb = baseOf(words[0])
 	rest, _ := pickManner(words[1:])
+	if thing := goesRound(rest); thing != nil {
+		rest = rest[slices.IndexFunc(rest, func(w word) bool { return w.oneOf("round", "around") }):]
+	}
 	for from := 0; from <= len(rest) && len(m.Parts) < maxParts; {
 		end := from
 		for end < len(rest) && !(dividesManner(rest[end]) && !inTitle(rest, end)) {

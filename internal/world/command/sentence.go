@@ -234,6 +234,11 @@ func startsEvent(words []word) bool {
 // parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
 func (p *parser) parseAddress(words []word) bool {
 	greeting := greets(words)
+	if len(words) > 3 && (words[0].is(greetingClass) || words[0].fold == "cheers") && words[1].oneOf("everyone", "everybody", "all", "folks") && words[2].kind == comma {
+		p.add(Intent{Verb: Talk, DirectObject: "everyone", Modifiers: []string{joinAll(words)}, Confidence: 0.8},
+			Span{words[0].start, words[len(words)-1].end})
+		return true // cheers everyone, to the tide!
+	}
 	for len(words) > 3 && (words[0].is(fillerClass|courtesyClass) &&
 		!words[0].oneOf("let", "lets", "let's", "lemme", "try") &&
 		words[0].toward() == "" || words[0].kind == comma) {

@@ -130,7 +130,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 		over: []command.Verb{command.Move, command.Use}, plan: planPerch})
 	add("dance, sing, hum, whistle, chant", handling{name: "sing", over: []command.Verb{command.Use, command.Talk},
 		plan: planGesture})
-	add("go, walk, run, come, cross, approach", handling{name: "go", over: []command.Verb{command.Move},
+	add("go, walk, run, come, cross, approach", handling{name: "go", over: []command.Verb{command.Move, command.Use},
 		plan: planWalk})
 	add("warm", handling{over: asUse, plan: planWarm})
 	add("make, have", handling{name: "make", over: append([]command.Verb{command.Attack, command.Talk,

@@ -160,6 +160,9 @@ func planWalk(h *handled) error {
 		switch {
 		case err != nil:
 			return err
+		case (p.By == "round" || p.By == "around") && t.hasCard() && t.card.ID == h.place.ID: // walk round the stone
+			h.action.Handling = &world.Handling{Words: h.manner.Verb + " " + p.By}
+			return h.doneGoing("along", t)
 		case !t.hasCard() && !t.mentioned, // the moon
 			t.hasCard() && (t.card.ID == h.place.ID || t.card.ID == h.player.ID):
 			continue

@@ -65,6 +65,11 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 			way, ok = exits[0], true // leave the yard
 		}
 	}
+	if n := len(s.intent.Targets); ok && n > 0 && d.Index() >= 8 {
+		if to, err := s.findExitOf(s.intent.Targets[n-1]); err != nil || to != nil {
+			return *cmp.Or(to, &way), err // walk down the causeway to the stone
+		}
+	}
 	if !ok && s.intent.DirectObject != "" && d.Index() >= 8 {
 		return world.Exit{}, cannot("no_exit", "You see no way to %s from here. %s",
 			world.DefiniteName(markup.Clean(s.intent.DirectObject)), tellExits(exits))
@@ -73,6 +78,20 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		return world.Exit{}, cannot("no_exit", "You cannot go %s from here. %s", d.Going(), tellExits(exits))
 	}
 	return way, nil
+}
+
+// findExitOf returns the exit to a place that a move up, down, in or out names as its goal; nil if it is none, and an
+// *impossible error if it is farther away.
+func (s *turn) findExitOf(goal string) (*world.Exit, error) {
+	var r referent
+	if err := s.findWayAs(goal, command.FitForms, &r); err != nil || r.way != nil {
+		return r.way, err
+	}
+	ways, err := s.WaysFrom(s.ctx, s.place.ID)
+	if route := tellWayTo(goal, ways); route != "" && err == nil {
+		return nil, cannot("far", "That is not next to here. %s", route)
+	}
+	return nil, err
 }
 
 // findExitTo returns the exit that leads to a place with the given name, or whose description

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/canon"
 	"loregate/internal/event"
@@ -295,6 +297,15 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	return strings.Join(append([]string{text}, traces...), " "), err
 }
 
+// asSentence returns words with a capital and a full stop, if they have none.
+func asSentence(words string) string {
+	words = capitalize(words)
+	if last, _ := utf8.DecodeLastRuneInString(words); unicode.IsLetter(last) {
+		words += "."
+	}
+	return words
+}
+
 // whereIs tells where something is that lies in a direction: to the north, inside.
 func whereIs(d command.Direction) string {
 	if inOut := d.Going(); inOut != string(d) {
@@ -424,7 +435,7 @@ func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) 
 	case d.Target == nil && d.Detail == "":
 		return calling.tell(d.Line, ""), nil
 	case d.Target == nil:
-		return unheard.tell(d.Line, d.Detail), nil
+		return unheard.tell(d.Line, asSentence(d.Detail)), nil
 	}
 	t, ok, err := m.CardByID(ctx, d.Target.ID)
 	switch {

@@ -35,6 +35,13 @@ func (s *turn) planTalk() (err error) {
 		s.action.Detail = said
 		return s.finishTurn(world.PlayerAct)
 	}
+	if keeper, ok, err := (sentenceReader{turn: s}).findKeeper(); s.intent.Manner().Verb == "order" && !r.isFound() && ok || err != nil {
+		if err != nil {
+			return err
+		}
+		said = "I would like a " + s.intent.DirectObject + ", please." // order a pint
+		r = referent{cards: []world.Card{keeper}}
+	}
 	to, err := s.personOf(r, s.intent.DirectObject)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestTemplateStandsWhereTheNarratorFails(t *testing.T) {
 		one := follow(t, p, p, "")
 		began := time.Now()
 		p.Does("say hello. say goodbye").
-			Is("narration", "You say: “hello” Nobody answers.\n\nYou say: “goodbye” There is no answer.")
+			Is("narration", "You say: “Hello.” Nobody answers.\n\nYou say: “Goodbye.” There is no answer.")
 		if d := time.Since(began); d > 3*time.Second {
 			t.Errorf("%s: the command took %s", name, d)
 		}
@@ -141,7 +141,7 @@ func TestStreamClosesATurnWithoutItsNarration(t *testing.T) {
 	host.Caller = s.As("host").Caller
 	one := follow(t, host, p, "")
 	p.Does("say hello")
-	if _, text := one.turn(); text != "You say: “hello” Nobody answers." {
+	if _, text := one.turn(); text != "You say: “Hello.” Nobody answers." {
 		t.Errorf("the host of a player is told %q", text)
 	}
 }

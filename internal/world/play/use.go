@@ -33,6 +33,9 @@ func (s *turn) planUse() error {
 	if err != nil {
 		return err
 	}
+	if t.ID == s.place.ID {
+		return cannot("unfit", "You cannot do that with %s.", world.DefiniteName(t.Title()))
+	}
 	if world.IsAlive(t) {
 		return cannot("alive", "%s is nobody's tool.", t.Title())
 	}
