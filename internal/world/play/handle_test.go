@@ -173,7 +173,7 @@ func TestOwnActsAreTold(t *testing.T) {
 		"steer the crate":                          "steer the crate",
 		"jump into the water":                      "water",
 		"kneel by the bell and squint at the nets": "nets",
-		"climb on the crate and shout ahoy":        "ahoy",
+		"climb on the crate and shout ahoy":        "Ahoy.",
 		"break my arm":                             "You think better of it",
 		"fly over the sea":                         "That is more than you can do.",
 		"down":                                     "You cannot go down from here.",

@@ -79,7 +79,7 @@ func TestWorldFeedTellsOfGrantedPlayers(t *testing.T) {
 	})
 	p.Does("look")
 	first, e := own.worldEvent()
-	if e.Position != 1 || e.Text != "Mira says: “Hello.”" || e.PlayerID != p.ID.String() {
+	if e.Position != 1 || e.Text != "Mira says: “hello”" || e.PlayerID != p.ID.String() {
 		t.Errorf("the narrator is told %s", first.Data)
 	}
 	var got []string
@@ -137,7 +137,7 @@ func TestWorldFeedAsResource(t *testing.T) {
 		return c.Text
 	}
 	got := read(s.As("gm"))
-	if n := strings.Count(got, "“Hello.”"); n != 49 || !strings.Contains(got, "welcome") || got != read(s.As("gm")) {
+	if n := strings.Count(got, "“hello”"); n != 49 || !strings.Contains(got, "welcome") || got != read(s.As("gm")) {
 		t.Errorf("the feed has %d: %s", n, got)
 	}
 	if got := read(s.As("stranger")); strings.Contains(got, "say") ||
