@@ -93,8 +93,8 @@ func (s *turn) textsSeen() ([]passage, error) {
 		return nil, err
 	}
 	for _, t := range near {
-		if t.ID == s.place.ID || t.ID == s.player.ID || t.IsType(world.TypePlayer) {
-			continue
+		if t.ID == s.place.ID || t.ID == s.player.ID || t.IsType(world.TypePlayer) || t.IsType(world.TypeLocation) {
+			continue // what a room's text tells of is not within reach of its house
 		}
 		text, err := s.ReadText(s.ctx, t)
 		if err != nil {
