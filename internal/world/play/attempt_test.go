@@ -79,6 +79,25 @@ func TestGesturesBehindOtherActs(t *testing.T) {
 	}
 }
 
+// TestBreakingAndBurningByOtherVerbs has acts that are known by another verb: they change the thing, and do no more than it bears.
+func TestBreakingAndBurningByOtherVerbs(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	for _, step := range [][3]string{
+		{"snap the tariff board over my knee", "done", ""},
+		{"snap the tariff board over my knee", "impossible", "already"},
+		{"set the tariff board alight", "done", ""},
+		{"set fire to the tariff board", "impossible", "already"},
+		{"pour some beer over the tariff board", "impossible", "no beer"},
+	} {
+		got := p.Does(step[0])
+		got.Is("results.0.outcome", step[1])
+		if told, _ := got.At("narration").(string); !strings.Contains(told, step[2]) {
+			t.Errorf("%q: %q, want %q", step[0], told, step[2])
+		}
+	}
+}
+
 // Nothing is done, and the question is asked, if the command names nothing that is present, and a
 // hidden card is as absent as none.
 func TestFreeActNeedsAThing(t *testing.T) {
