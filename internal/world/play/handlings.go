@@ -110,7 +110,7 @@ var handlings = sync.OnceValue(func() map[string]handling {
 	add("dip, soak, dunk, wet, drench", handling{name: "wet", over: asAny, makes: true, plan: planWet})
 	add(
 		"put, place, set, lay, hang, stick, insert, stuff, shove in, leave, drop, stow, hide, conceal, hang up, stash, balance, "+
-			"press, thrust, plunge, dangle",
+			"press, thrust, plunge, dangle, drape, wrap",
 		handling{name: "put",
 			over: []command.Verb{command.Drop, command.Use, command.Take, command.Defend, command.Rest, command.Give,
 				command.Look, command.Examine, command.Attack},

@@ -67,6 +67,9 @@ func (h *handled) planGoal() (ok bool, err error) {
 			if err != nil {
 				return true, err
 			}
+			if slices.Contains([]string{"on", "onto", "on to", "upon"}, p.By) && h.name == "climb" {
+				return false, nil // climb onto the stone that the place is
+			}
 			return true, h.doneGoing("already", subject{name: definite(h.place)})
 		} else if here {
 			continue
