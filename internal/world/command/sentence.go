@@ -61,6 +61,10 @@ func (p *parser) parseSentence(words []word, asked bool) {
 			p.at = first
 		}
 		p.parseClause(words[:n], h, j)
+		if j.soft && began == first+1 && len(p.out.Intents) > began && p.out.Intents[began].Verb == Move &&
+			p.out.Intents[first].isBareLeave() {
+			p.out.Intents = slices.Delete(p.out.Intents, first, began) // let's leave, I go up
+		}
 		p.at = -1
 		if j.leadsBefore {
 			pending = began
@@ -76,6 +80,12 @@ func goBack(words []word) []word {
 	}
 	verb := word{raw: "go", fold: "go", start: words[0].start, end: words[0].start, known: lexicon()["go"]}
 	return slices.Concat([]word{verb}, words)
+}
+
+// isBareLeave reports whether a move only tells that one leaves, and not where to.
+func (i Intent) isBareLeave() bool {
+	return i.Verb == Move && i.DirectObject == "" && len(i.Targets) == 0 && (i.Direction == "" || i.Direction == "out") &&
+		slices.Contains([]string{"leave", "go", "move"}, i.manner.Verb) && i.manner.Object == "" && len(i.manner.Parts) == 0
 }
 
 // cutInterjection cuts off a "wait" in front of words that ask for no act: wait, I think that is wrong.

@@ -116,6 +116,9 @@ func (s *turn) planAttempt() error {
 	if err := r.unclear(); err != nil {
 		return err
 	}
+	if absent, err := s.lacksThing(phrase, part, how); absent || err != nil {
+		return cmpErr(err, missing(phrase))
+	}
 	to, present := r.card()
 	isEasy := slices.Contains(easyActs, verb) || isTrivial(verb)
 	switch {
@@ -160,6 +163,18 @@ func (s *turn) planAttempt() error {
 		return err
 	}
 	return s.finishTurn(world.PlayerAct)
+}
+
+// lacksThing reports whether a phrase names a thing of its own that is not there, beside the part that is: drape the net
+// over the crab.
+func (s *turn) lacksThing(phrase, part string, how approach) (bool, error) {
+	m := command.ReadManner(phrase)
+	if how.social || m.Object == "" || !isGoods(m.Object) || isOwn(m.Object, phrase) || isMadeBy(m.Verb, m.Object) ||
+		strings.Contains(part, m.Object) || strings.Contains(m.Object, part) {
+		return false, nil
+	}
+	r, err := s.resolveHere(m.Object)
+	return !r.isFound(), err
 }
 
 // isTrivial reports whether a verb is that of an act that needs no luck: it is no approach, and changes, takes and ruins
