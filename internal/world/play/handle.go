@@ -226,7 +226,7 @@ func (h *handled) findTool(name string) (t subject, err error) {
 		return t, err
 	}
 	if !t.hasCard() || world.IsAlive(t.card) && t.card.ID != h.player.ID {
-		return t, cannot("no_means", "You have no %s in your hands.", strings.TrimPrefix(t.name, "the "))
+		return t, cannot("no_means", "You have no %s in your hands.", name)
 	}
 	return t, nil
 }

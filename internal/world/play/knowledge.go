@@ -72,6 +72,9 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 		thing = "something"
 	}
 	wish = wish && thing != ""
+	if bare, _, purpose := strings.Cut(thing, " for the "); wish && purpose {
+		thing = bare // a room for the night
+	}
 	if wish && slices.Contains([]string{"one", "some", "another", "two", "more"}, strings.ToLower(thing)) {
 		return "Of which? Say its name.", nil
 	}
@@ -184,7 +187,8 @@ func thingWished(said string) (thing string, ok bool) {
 		if m == nil {
 			continue
 		}
-		thing = strings.TrimSpace(strings.TrimRight(m[1], " .!?"))
+		thing = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(m[1], " .!?"), "please"))
+		thing = strings.TrimRight(thing, " ,")
 		if _, bare, found := strings.Cut(thing, "something for "); found {
 			return bare, false // a text may tell of a remedy that is no ware
 		}
