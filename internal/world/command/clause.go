@@ -455,6 +455,9 @@ func verbOf(u *usage, rest []word) Verb {
 // cutExceptions drops the things that are excepted: all but the map.
 func cutExceptions(rest []word) []word {
 	for i, w := range rest {
+		if i > 0 && rest[i-1].oneOf("everything", "anything", "all") && w.oneOf("that", "which") {
+			return rest[:i] // everything that is not nailed down
+		}
 		if i > 0 && (w.oneOf("except", "but", "excluding", "including", "save", "besides", "apart") ||
 			w.fold == "other" && i+1 < len(rest) && rest[i+1].fold == "than") {
 			return rest[:i]

@@ -249,6 +249,12 @@ func openPhrase(phrase string, to world.Card) string {
 	if len(words) > 1 && slices.Contains([]string{"to", "with", "at", "on", "from"}, words[1]) {
 		return words[0] + " " + words[1] + " " + to.Title()
 	}
+	m := command.ReadManner(phrase)
+	for _, p := range m.Parts {
+		if m.Object != "" && rateFit(m.Object, to) == command.FitNone && rateFit(p.Name, to) > command.FitNone {
+			return words[0] + " something " + p.By + " " + to.Title() // start a fight with the hound
+		}
+	}
 	return words[0] + " " + to.Title()
 }
 

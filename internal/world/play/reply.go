@@ -87,8 +87,8 @@ var (
 		`you) (?:have|eat|drink|buy|do)|` +
 		`what(?:'s| is) (?:good|the best|your best)|anything (?:nice|good|special|fresh|tasty))\b`)
 	asksWork = regexp.MustCompile(`(?i)\b(?:any work|some work|work for me|^for (?:some |any )?work|(?:a|any|` +
-		`some) jobs?|quests?|tasks?|errands?|help you|need (?:any )?help|needs ` +
-		`help|can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|` +
+		`some) jobs?|quests?|tasks?|errands?|help you|needs? (?:any )?help|needs? (?:a|any) hand|` +
+		`can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|` +
 		`can i do (?:something )?for you|` +
 		`(?:anything|something) (?:that )?i (?:can|could) do|in need of (?:work|help)|for hire|work here)\b`)
 	insults = regexp.MustCompile(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|` +

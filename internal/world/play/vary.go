@@ -182,7 +182,7 @@ var (
 	gesturing = phrasing{
 		[5]string{
 			"You %s.",
-			"With all your heart, you %s.",
+			"Without haste, you %s.",
 			"For a while you %s.",
 			"You take your time, and %s.",
 			"Here and now, you %s.",
