@@ -62,7 +62,7 @@ func Indefinite(t Card) string {
 // isPlural reports whether a name in lower case ends like a plural: nets, fish boxes, but not glass.
 func isPlural(name string) bool {
 	return strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") && !strings.HasSuffix(name, "us") &&
-		!strings.HasSuffix(name, "is")
+		!strings.HasSuffix(name, "is") && command.HeadOf(name) != name // canvas
 }
 
 // IsAre returns the verb "to be" for a thing by its name: "is" for the net, "are" for the nets.

@@ -320,6 +320,9 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 			u = usageAs(Drop)
 		}
 	}
+	if len(said) == 2 && said[0].oneOf("dig", "digging") && said[1].fold == "in" && len(rest) > 0 && rest[0].is(articleClass) {
+		u = usageAs(Use) // dig in the sand
+	}
 	u = sensedUsage(u, said, rest)
 	verb := verbOf(u, rest)
 	purpose := purposeOf(verb, rest)
@@ -617,6 +620,10 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	if len(rest) > 1 && rest[0].toward() != "" && !isCompass(rest[0].toward()) && rest[1].is(prepositionClass) {
 		rest = rest[1:] // look down at the can
 	}
+	if n := len(rest); n > 0 && n < 3 && rest[n-1].oneOf("me", "myself", "us") && (n == 2 && isAround(rest) ||
+		n == 1 && len(said) == 2 && said[1].oneOf("around", "about", "round")) {
+		rest = nil // look around me
+	}
 	if asksReason(rest) && len(p.out.Intents) > 0 {
 		p.addRemark(rest) // open the piano and see why the keys are dead
 		return
@@ -677,7 +684,7 @@ func asksReason(rest []word) bool {
 func isAround(rest []word) bool {
 	return !slices.ContainsFunc(rest, func(w word) bool {
 		switch w.fold {
-		case "around", "about", "round", "here", "all", "there", "over":
+		case "around", "about", "round", "here", "all", "there", "over", "me", "myself", "us":
 			return false
 		}
 		return true

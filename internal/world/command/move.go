@@ -106,7 +106,7 @@ type route struct {
 func readRoute(words []word) route {
 	var r route
 	words = r.cutTimes(words)
-	words = cutSelf(words)
+	words = cutEnd(cutSelf(words))
 	kept := make([]word, 0, len(words))
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -164,6 +164,17 @@ func readRoute(words []word) route {
 	}
 	r.readNames(kept, words)
 	return r
+}
+
+// cutEnd cuts off where somebody stands whom one goes to: to the harbourmaster at the southern end.
+func cutEnd(words []word) []word {
+	for i, w := range words {
+		if n := len(words); i > 0 && w.fold == "at" && i+2 < n && words[i+1].is(articleClass) &&
+			words[n-1].oneOf("end", "corner", "edge") {
+			return words[:i]
+		}
+	}
+	return words
 }
 
 // isWet reports whether words begin with a name that has no inside to go to: the water, the fire.

@@ -92,6 +92,9 @@ var actAndQuestion = regexp.MustCompile(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was
 	`can|will|what|who|whose|` +
 	`why|where|when|how)\b[^,]*\?)$`)
 
+// titled matches a title and a name at the beginning: Master Wilkin, when does the tide turn?
+var titled = regexp.MustCompile(`^(?:Master|Captain|Mistress|Mother|Father|Old|Dear|Good) \p{Lu}\p{Ll}+,`)
+
 // twoQuestions matches two questions in one: where am I and how do I get out?
 var twoQuestions = regexp.MustCompile(`(?i)^((?:what|who|where|when|why|how|which)\b[^,?.!]*),? and ` +
 	`((?:what|who|where|when|why|how|which)\b[^?.!]*\?)$`)
@@ -102,7 +105,7 @@ func ReadSentences(text string) []Sentence {
 	if strings.ContainsAny(text, `"“«:(`) {
 		return nil
 	}
-	if m := actAndQuestion.FindStringSubmatchIndex(text); m != nil && HasCommand(text[:m[3]]) && !isTalk(text[:m[3]]) {
+	if m := actAndQuestion.FindStringSubmatchIndex(text); m != nil && !titled.MatchString(text) && HasCommand(text[:m[3]]) && !isTalk(text[:m[3]]) {
 		return []Sentence{sentenceAt(text, m[2], m[3]), sentenceAt(text, m[4], m[5])}
 	}
 	if m := twoQuestions.FindStringSubmatchIndex(text); m != nil {

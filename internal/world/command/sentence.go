@@ -254,6 +254,11 @@ func (p *parser) parseAddress(words []word) bool {
 		words[0].toward() == "" || words[0].kind == comma) {
 		words = words[1:]
 	}
+	if len(words) > 3 && words[0].oneOf("master", "captain", "mother", "father", "old", "dear", "good", "mistress") && words[1].isName() &&
+		words[2].kind == comma {
+		p.addAddress(words, 2)
+		return true // Master Wilkin, when does the tide turn?
+	}
 	if at := addressesYou(words); at > 0 {
 		p.addAddress(words, at)
 		return true

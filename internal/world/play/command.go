@@ -180,7 +180,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && no.reason != "no_way_back" &&
+	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && no.reason != "no_way_back" && no.reason != "far" &&
 		(slices.Contains(freeInstead, i.Verb) || isOwnBody(i.DirectObject, i.Clause())) && (i.Direction == "" || i.DirectObject != "") {
 		tried, terr := h.actFreely(ctx, part, player, clauseOf(i, out))
 		var other *impossible

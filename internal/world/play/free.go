@@ -219,7 +219,8 @@ func (s *turn) planOwnAct(phrase string) (ok bool, err error) {
 		return false, nil
 	}
 	for _, p := range m.Parts {
-		if p.Name == "" || isOwn(p.Name, phrase) || isMadeByAct(p.Name) {
+		if p.Name == "" || isOwn(p.Name, phrase) ||
+			isMadeByAct(p.Name) && !slices.Contains(motions, m.Verb) {
 			continue
 		}
 		r, err := s.resolveHere(p.Name)

@@ -386,6 +386,9 @@ func planSwim(h *handled) error {
 // planShow shows a thing that is within reach to somebody, who may have something to say about it.
 func planShow(h *handled) error {
 	to, name := h.other, h.object
+	if i := h.intent; h.by == "" && i.Verb == command.Give && len(i.Targets) == 1 {
+		h.by, to, name = "to", i.Targets[0], i.DirectObject // show her the hat
+	}
 	if h.by != "to" {
 		return errOther
 	}

@@ -16,6 +16,9 @@ func planThrowAt(h *handled) error {
 	if h.other == "" || slices.Contains([]string{"down", "away"}, h.by) {
 		return errOther
 	}
+	if isBodyPart(h.other) {
+		return planPut(h) // sling it over my shoulder
+	}
 	to, err := h.findThing(h.other)
 	if err != nil {
 		return err

@@ -61,6 +61,8 @@ var handlings = sync.OnceValue(func() map[string]handling {
 			all[v] = h
 		}
 	}
+	add("force, force open, prise open, pry open, wrench open, kick open, break open, push open, pull open",
+		handling{name: "open", over: append([]command.Verb{command.Attack}, asAny...), plan: planOpen, makes: true})
 	add("open, unlatch, uncork, unwrap, unroll, unfold", handling{over: asAny, plan: planOpen, makes: true})
 	add("close, shut", handling{over: asAny, makes: true, plan: change{state: "shut", kinds: openable,
 		unfit: "There is nothing about {o} that shuts."}.plan})
@@ -132,14 +134,14 @@ var handlings = sync.OnceValue(func() map[string]handling {
 		plan: planGesture})
 	add("go, walk, run, come, cross, approach", handling{name: "go", over: []command.Verb{command.Move, command.Use},
 		plan: planWalk})
-	add("warm", handling{over: asUse, plan: planWarm})
+	add("warm", handling{over: asStay, plan: planWarm})
 	add("make, have", handling{name: "make", over: append([]command.Verb{command.Attack, command.Talk,
 		command.Rest, command.Move}, asAny...), plan: planMakeAct})
 	add("pet, caress, cuddle, stroke, pat", handling{name: "touch", over: append([]command.Verb{command.Attack,
 		command.Talk}, asAny...), plan: planSense})
 	add("wake, wake up, rouse, awaken, poke, prod", handling{name: "wake", over: append([]command.Verb{command.Talk,
 		command.Attack}, asAny...), plan: planWake})
-	add("throw, toss, hurl, fling, chuck, lob", handling{name: "throw", over: []command.Verb{command.Throw,
+	add("throw, toss, hurl, fling, chuck, lob, sling", handling{name: "throw", over: []command.Verb{command.Throw,
 		command.Give, command.Drop}, makes: true,
 		plan: planThrowAt})
 	add(

@@ -106,6 +106,9 @@ func staysPut(t world.Card) error {
 	if world.IsAre(name) == "are" {
 		return cannot("fixed", "%s stay where they are.", capitalize(name))
 	}
+	if world.IsAlive(t) {
+		return cannot("fixed", "%s will not be carried off.", capitalize(name))
+	}
 	return cannot("fixed", "%s stays where it is.", capitalize(name))
 }
 

@@ -67,6 +67,14 @@ func (h *handled) planGoal() (ok bool, err error) {
 			if err != nil {
 				return true, err
 			}
+			exits, err := h.exitsHere()
+			if way, there := world.ExitToward(exits, h.intent.Direction); there || err != nil {
+				if err == nil {
+					h.intent.Verb, h.action.Verb = command.Move, command.Move
+					err = h.goThrough(way) // up the hill, on which one stands
+				}
+				return true, err
+			}
 			if slices.Contains([]string{"on", "onto", "on to", "upon"}, p.By) && h.name == "climb" {
 				return false, nil // climb onto the stone that the place is
 			}
@@ -157,6 +165,12 @@ func planWalk(h *handled) error {
 	}
 	for _, p := range goals {
 		t, err := h.findThing(p.Name)
+		if err == nil && !t.hasCard() && (p.By == "" || strings.HasSuffix(p.By, "to")) {
+			ways, err := h.WaysFrom(h.ctx, h.place.ID)
+			if route := tellWayTo(p.Name, ways); route != "" || err != nil { // the text tells of a place that is elsewhere
+				return cmpErr(err, cannot("far", "That is not next to here. %s", route))
+			}
+		}
 		if no, ok := err.(*impossible); ok && ifAbsent(no) != nil {
 			continue
 		}

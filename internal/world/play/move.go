@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loregate/internal/access"
@@ -74,6 +75,9 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		return world.Exit{}, cannot("no_exit", "You see no way to %s from here. %s",
 			world.DefiniteName(markup.Clean(s.intent.DirectObject)), tellExits(exits))
 	}
+	if verb := s.intent.Manner().Verb; !ok && d == "down" && slices.Contains([]string{"get", "climb", "come", "jump", "hop", "step"}, verb) {
+		return world.Exit{}, cannot("no_exit", "You stand on the ground.") // where an act upon a thing ends by itself
+	}
 	if !ok {
 		return world.Exit{}, cannot("no_exit", "You cannot go %s from here. %s", d.Going(), tellExits(exits))
 	}
@@ -119,12 +123,24 @@ func (s *turn) findExitTo() (world.Exit, error) {
 	if r.way != nil {
 		return *r.way, nil
 	}
+	exits, err := s.Exits(s.ctx, s.place)
+	if err != nil {
+		return world.Exit{}, err
+	}
+	for _, d := range []command.Direction{"up", "down"} {
+		if way, ok := world.ExitToward(exits, d); ok && slices.Contains(flights, command.HeadOf(name)) {
+			return way, nil // climb the stairs
+		}
+	}
 	ways, err := s.WaysFrom(s.ctx, s.place.ID)
 	if route := tellWayTo(name, ways); route != "" || err != nil {
 		return world.Exit{}, cmpErr(err, cannot("far", "That is not next to here. %s", route))
 	}
 	return world.Exit{}, cannot("absent", "You see no way to %q from here.", markup.Clean(name))
 }
+
+// flights are nouns of what leads up and down.
+var flights = strings.Fields("stair stairs staircase stairway step steps ladder")
 
 // checkPassable returns an *impossible error with the reason why the player cannot go through an
 // exit, or nil if it can.
@@ -151,8 +167,13 @@ func (s *turn) planFlee() error {
 	if err != nil {
 		return err
 	}
-	back := s.presence.Heading.Opposite()
-	for _, d := range append([]command.Direction{s.intent.Direction, back}, command.Directions...) {
+	first := s.intent.Direction
+	if first == "" && slices.Contains(command.BareWords(s.intent.Clause()), "out") {
+		if _, ok := world.ExitToward(exits, "out"); ok {
+			first = "out" // leg it out the door
+		}
+	}
+	for _, d := range append([]command.Direction{first, s.presence.Heading.Opposite()}, command.Directions...) {
 		way, ok := world.ExitToward(exits, d)
 		if ok && s.checkPassable(way) == nil {
 			return s.goThrough(way)

@@ -92,7 +92,7 @@ func TestRefusalsTellWhatIsThere(t *testing.T) {
 		"examine the bell":       "There is no bell: “There is no bell.”",
 		"take the bell":          "There is no bell: “There is no bell.”",
 		"examine the brass sign": "You see no brass sign here. But: “Under the arch sits a letter-writer with a sign.”",
-		"talk to the turbot":     "The turbot is no living being",
+		"talk to the turbot":     "The turbot will not answer.",
 		"take Anna's jar":        "Anna Brack would notice.",
 		"look at So He Left":     "The boats are called Did She and So He Left.",
 		"look at her lamp":       "Her lamp is red.",

@@ -183,6 +183,15 @@ func tooBusy(r referent) error {
 	return cannot(reasonBusy, "The %s %s no time for you just now. Try again in an hour.", markup.Clean(r.name), has)
 }
 
+// bareName returns a name without the small words in front of it.
+func bareName(name string) string {
+	words := strings.Fields(name)
+	for len(words) > 1 && slices.Contains([]string{"to", "at", "the", "a", "an", "with", "over", "round", "around"}, strings.ToLower(words[0])) {
+		words = words[1:]
+	}
+	return strings.Join(words, " ")
+}
+
 // makeThing plans the card below the place, its link to the place if it can be met or carried off, and the event.
 func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	noun, sentence, label := r.noun(), r.mention.Sentence, r.text.label
@@ -196,7 +205,7 @@ func (s *turn) makeThing(m madeThing, r referent, person bool) error {
 	case isMainly(noun, "animal"):
 		fields, typ, link.Kind = `{}`, "Creature", world.LinkAt
 	case person || isMainly(noun, "person"):
-		name = m.Noun // one of several is one
+		name = bareName(m.Noun) // one of several is one
 		fields, typ, link.Kind = linesFrom(r), "Character", world.LinkAt
 	case !isFixed(noun):
 		fields, link.Kind, link.Attrs = `{"portable":true}`, world.LinkHolds, quantityAttrs(1)

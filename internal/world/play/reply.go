@@ -214,7 +214,7 @@ func (s *turn) settleOffer(b bond, said string) ([]string, error) {
 func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 	said := strings.ToLower(strings.Join(i.Modifiers, " "))
 	if i.Verb != command.Talk || i.DirectObject == "" || said == "" || strings.HasSuffix(said, "?") ||
-		!acceptPattern.MatchString(said) && !takesJob.MatchString(said) && !world.IsPromise(said) {
+		!acceptsIn(said) && !takesJob.MatchString(said) && !world.IsPromise(said) {
 		return i, nil
 	}
 	offers, err := s.listOffers()
@@ -236,7 +236,7 @@ func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 		}
 	}
 	last, err := answersOf(s.ctx, s.AsOf, found[0].ID, s.player.ID)
-	offered := len(last) > 0 && strings.Contains(last[0], "“") && acceptPattern.MatchString(said)
+	offered := len(last) > 0 && strings.Contains(last[0], "“") && acceptsIn(said)
 	if err != nil || !offered && !takesJob.MatchString(said) {
 		return i, err
 	}
@@ -256,6 +256,11 @@ var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?
 	`all ?right|very well|why not|i accept|i agree|i'm in|count me in|(?:yes,? |ok(?:ay)?,? )?i(?:'ll| will| can|` +
 	`'d love to| would love to|'d be glad to) (?:do|take|accept|help|go|try|gladly|bring|fetch|see to)|` +
 	`i(?:'ll| will)[.! ]*$|you can count on me|leave it to me|consider it done|it's a deal|i take it)\b`)
+
+// acceptsIn reports whether a clause of some words accepts an offer: about that errand, yes, I'll do it.
+func acceptsIn(said string) bool {
+	return acceptPattern.MatchString(said) || slices.ContainsFunc(clausesOf(said), acceptPattern.MatchString)
+}
 
 // tellIfIs answers whether somebody is of a name or a trade; "" if the words are neither.
 func (s *turn) tellIfIs(t world.Card, name string) (string, error) {

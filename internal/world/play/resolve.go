@@ -434,7 +434,7 @@ func (s *turn) nobodyHere(phrase string) error {
 		if ok {
 			name = t.Title()
 		}
-		return cannot("lifeless", "%s is no living being, and does not answer.", markup.Clean(name))
+		return cannot("lifeless", "%s will not answer.", markup.Clean(name))
 	}
 	others := "You are alone here."
 	if len(here) > 0 {
