@@ -166,7 +166,8 @@ func (m *AsOf) ReadText(ctx context.Context, t Card) (string, error) {
 	return PlainText(ctx, canon.KindOf(t.Type, t.Format), content), nil
 }
 
-// PlainText returns content without markup.
+// PlainText returns content without markup and without what it includes: a colon before an inclusion at its end becomes a
+// full stop.
 func PlainText(ctx context.Context, kind canon.TextKind, content string) string {
 	if content == "" {
 		return ""
@@ -179,7 +180,11 @@ func PlainText(ctx context.Context, kind canon.TextKind, content string) string 
 			content = html
 		}
 	}
-	return strings.TrimSpace(markup.Text(content))
+	text := strings.TrimSpace(markup.Text(content))
+	if bare, ok := strings.CutSuffix(text, ":"); ok {
+		text = bare + "."
+	}
+	return text
 }
 
 // DecodeFields decodes a card's fields into v. Fields whose JSON does not fit the shape of v, which a

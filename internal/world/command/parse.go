@@ -11,7 +11,7 @@ import (
 
 // Version is the version of the rules that parse commands. It changes whenever the same text
 // may be parsed differently.
-const Version = "rules/3.2"
+const Version = "rules/3.3"
 
 // Bounds of a command.
 const (

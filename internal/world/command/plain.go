@@ -30,7 +30,7 @@ var plainForms = func() map[string]string {
 
 // ambiguousForms are forms that are other words, too: they count only where the word behind them cannot follow the other.
 var ambiguousForms = map[string]*regexp.Regexp{
-	"ill": regexp.MustCompile(`(?i)^(?:be|go|take|do|have|come|bring|help|try|buy|pay|wait|get|give|tell|see|ask)\b`),
+	"ill": regexp.MustCompile(`(?i)^(?:be|go|take|do|have|come|bring|help|try|buy|pay|wait|walk|get|give|tell|see|ask)\b`),
 	"id":  regexp.MustCompile(`(?i)^(?:like|love|rather|be|have|say)\b`),
 	"r":   regexp.MustCompile(`(?i)^(?:u|you|they|we|these|those|there|the)\b`), "ya": regexp.MustCompile(`.`),
 	"ye": regexp.MustCompile(`.`), "art": regexp.MustCompile(`(?i)^(?:thou|you)\b`),
@@ -103,6 +103,10 @@ func cutAddressed(text string) string {
 // plainWords finds the words of a text.
 var plainWords = regexp.MustCompile(`'?[\pL][\pL'’]*`)
 
+// closerLook matches the wish to look at something.
+var closerLook = regexp.MustCompile(`(?i)^i(?:'d| would) (?:like|love|want) (?:to (?:have|take|get) )?(?:an? )?` +
+	`(?:closer |good |better |quick |proper )?look at `)
+
 // Plain returns a text with the plain forms of old, short and sloppy words: hast thou, im, thx. Words in quotation marks
 // and names stay as they are.
 func Plain(text string) string {
@@ -112,7 +116,7 @@ func Plain(text string) string {
 	if cut := strings.TrimSpace(chatter.ReplaceAllString(text, " ")); cut != "" {
 		text = cut
 	}
-	text = strings.ReplaceAll(text, "; ", ". ")
+	text = closerLook.ReplaceAllString(strings.ReplaceAll(text, "; ", ". "), "look at ")
 	at := plainWords.FindAllStringIndex(text, -1)
 	var b strings.Builder
 	from := 0

@@ -205,7 +205,7 @@ func TestParserResolvesNamesAtPlace(t *testing.T) {
 	s.Link(world.LinkAt, "Brass Key", "Square", `{}`)
 	u := s.As("user")
 	u.Call("parse-command", `{"text":"take the key"}`).Is("needsClarification", false, "intents.0.verb", "take",
-		"parseVersion", "rules/3.2")
+		"parseVersion", "rules/3.3")
 	u.Call("parse-command", `{"text":"take the key","locationId":"loc-square"}`).Is("needsClarification", true,
 		"ambiguities.0.kind", "reference", "ambiguities.0.options.#", 2, "ambiguities.0.span.start", 9)
 	u.Call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).Is("ambiguities.0.kind", "absent",

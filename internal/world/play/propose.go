@@ -36,7 +36,7 @@ func ActionKind() *proposal.Kind {
 				"If the player is not yours, a person decides.",
 			Surfaces: onWorld,
 			Examples: []op.Example{{Title: "One step north",
-				Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/3.2"}}`}}},
+				Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/3.3"}}`}}},
 		Fallbacks: []string{"For a moment you meant to, and then the moment was gone.", "Your hand stops halfway.",
 			"You think better of it."},
 	})
