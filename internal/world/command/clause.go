@@ -490,7 +490,7 @@ func isWay(said, rest []word) bool {
 
 // goesRound returns the thing that a move leads round, to nowhere: all the way round it. It is nil if there is none.
 func goesRound(rest []word) []word {
-	for len(rest) > 0 && rest[0].oneOf("all", "the", "way", "right", "once", "twice", "slowly", "full") {
+	for len(rest) > 0 && rest[0].oneOf("all", "the", "way", "right", "once", "twice", "slowly") {
 		rest = rest[1:]
 	}
 	for len(rest) > 2 && rest[len(rest)-1].oneOf("once", "twice", "again", "slowly") {
@@ -544,7 +544,7 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 		kept = append(kept, w)
 	}
 	if n := slices.IndexFunc(kept, asksOn); n > 1 && verbHas(said, tellingClass) &&
-		slices.ContainsFunc(kept[:n], func(w word) bool { return w.oneOf("with", "by", "in", "at", "behind", "near", "beside", "under") }) {
+		slices.ContainsFunc(kept[:n], func(w word) bool { return w.is(prepositionClass) && !w.oneOf("to", "about", "of", "for") }) {
 		speech, kept = append(speech, joinAll(kept[n:])), kept[:n] // the man with the fish why he will not sell it
 	}
 	saying := verbHas(said, sayingClass)

@@ -244,7 +244,8 @@ func startsEvent(words []word) bool {
 // parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
 func (p *parser) parseAddress(words []word) bool {
 	greeting := greets(words)
-	if len(words) > 3 && (words[0].is(greetingClass) || words[0].fold == "cheers") && words[1].oneOf("everyone", "everybody", "all", "folks") && words[2].kind == comma {
+	if len(words) > 3 && (words[0].is(greetingClass) || words[0].fold == "cheers") && words[2].kind == comma &&
+		words[1].oneOf("everyone", "everybody", "all", "folks") {
 		p.add(Intent{Verb: Talk, DirectObject: "everyone", Modifiers: []string{joinAll(words)}, Confidence: 0.8},
 			Span{words[0].start, words[len(words)-1].end})
 		return true // cheers everyone, to the tide!
@@ -254,8 +255,8 @@ func (p *parser) parseAddress(words []word) bool {
 		words[0].toward() == "" || words[0].kind == comma) {
 		words = words[1:]
 	}
-	if len(words) > 3 && words[0].oneOf("master", "captain", "mother", "father", "old", "dear", "good", "mistress") && words[1].isName() &&
-		words[2].kind == comma {
+	if len(words) > 3 && words[1].isName() && words[2].kind == comma &&
+		words[0].oneOf("master", "mistress", "captain", "mother", "father", "old", "dear", "good") {
 		p.addAddress(words, 2)
 		return true // Master Wilkin, when does the tide turn?
 	}

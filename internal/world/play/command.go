@@ -170,6 +170,9 @@ func (h *Host) sendSentence(
 	return failed || s.failed, nil
 }
 
+// finalReasons are reasons of refusals for which no free act is tried in place of the one that was refused.
+var finalReasons = []string{reasonBusy, reasonSelf, "no_way_back", "far"}
+
 // runIntent carries out one act and adds its result to out. If the pace forbids the first act, that
 // is an error; a later act that it forbids gets the outcome limited.
 func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i command.Intent, text string,
@@ -180,8 +183,9 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
-	if errors.As(err, &no) && no.hint == nil && no.reason != reasonBusy && no.reason != reasonSelf && no.reason != "no_way_back" && no.reason != "far" &&
-		(slices.Contains(freeInstead, i.Verb) || isOwnBody(i.DirectObject, i.Clause())) && (i.Direction == "" || i.DirectObject != "") {
+	if errors.As(err, &no) && no.hint == nil && !slices.Contains(finalReasons, no.reason) &&
+		(slices.Contains(freeInstead, i.Verb) || isOwnBody(i.DirectObject, i.Clause())) &&
+		(i.Direction == "" || i.DirectObject != "") {
 		tried, terr := h.actFreely(ctx, part, player, clauseOf(i, out))
 		var other *impossible
 		switch errors.As(terr, &other); {

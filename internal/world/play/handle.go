@@ -136,7 +136,7 @@ func handlingOf(m *command.Manner, read command.Verb) (handling, bool) {
 		return h, true
 	}
 	h, ok := handlings()[m.Verb]
-	if ok && m.Object == "" && len(m.Parts) > 0 && slices.Contains([]string{"up", "off", "out"}, m.Parts[0].By) && m.Verb == "open" {
+	if ok && m.Verb == "open" && m.Object == "" && len(m.Parts) > 0 && m.Parts[0].By == "up" {
 		m.Object, m.Parts = m.Parts[0].Name, slices.Delete(slices.Clone(m.Parts), 0, 1) // open up the piano
 	}
 	if ok && read == command.Move && m.Object != "" && (h.name == "turn" || h.name == "push") {

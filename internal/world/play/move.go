@@ -75,7 +75,7 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		return world.Exit{}, cannot("no_exit", "You see no way to %s from here. %s",
 			world.DefiniteName(markup.Clean(s.intent.DirectObject)), tellExits(exits))
 	}
-	if verb := s.intent.Manner().Verb; !ok && d == "down" && slices.Contains([]string{"get", "climb", "come", "jump", "hop", "step"}, verb) {
+	if !ok && d == "down" && slices.Contains(strings.Fields("get climb come jump hop step"), s.intent.Manner().Verb) {
 		return world.Exit{}, cannot("no_exit", "You stand on the ground.") // where an act upon a thing ends by itself
 	}
 	if !ok {

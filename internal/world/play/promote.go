@@ -185,8 +185,8 @@ func tooBusy(r referent) error {
 
 // bareName returns a name without the small words in front of it.
 func bareName(name string) string {
-	words := strings.Fields(name)
-	for len(words) > 1 && slices.Contains([]string{"to", "at", "the", "a", "an", "with", "over", "round", "around"}, strings.ToLower(words[0])) {
+	words, small := strings.Fields(name), strings.Fields("to at the a an with over round around")
+	for len(words) > 1 && slices.Contains(small, strings.ToLower(words[0])) {
 		words = words[1:]
 	}
 	return strings.Join(words, " ")

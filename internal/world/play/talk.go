@@ -35,12 +35,15 @@ func (s *turn) planTalk() (err error) {
 		s.action.Detail = said
 		return s.finishTurn(world.PlayerAct)
 	}
-	if keeper, ok, err := (sentenceReader{turn: s}).findKeeper(); s.intent.Manner().Verb == "order" && !r.isFound() && ok || err != nil {
+	if s.intent.Manner().Verb == "order" && !r.isFound() {
+		keeper, ok, err := sentenceReader{turn: s}.findKeeper()
 		if err != nil {
 			return err
 		}
-		said = "I would like a " + s.intent.DirectObject + ", please." // order a pint
-		r = referent{cards: []world.Card{keeper}}
+		if ok {
+			said = "I would like a " + s.intent.DirectObject + ", please." // order a pint
+			r = referent{cards: []world.Card{keeper}}
+		}
 	}
 	to, err := s.personOf(r, s.intent.DirectObject)
 	if err != nil {
