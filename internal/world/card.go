@@ -166,8 +166,7 @@ func (m *AsOf) ReadText(ctx context.Context, t Card) (string, error) {
 	return PlainText(ctx, canon.KindOf(t.Type, t.Format), content), nil
 }
 
-// PlainText returns content without markup and without what it includes: a colon before an inclusion at its end becomes a
-// full stop.
+// PlainText returns content without markup and inclusions. A colon at its end, before an inclusion, becomes a full stop.
 func PlainText(ctx context.Context, kind canon.TextKind, content string) string {
 	if content == "" {
 		return ""

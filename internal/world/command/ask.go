@@ -137,7 +137,7 @@ func askLine(name string) string {
 // initials are short words with a point that ends no sentence: Master J. Blott.
 var initials = regexp.MustCompile(`\b([A-Z]|Mr|Mrs|Ms|Dr|St)\.`)
 
-// nearHere matches a word that only tells how one came here: what is down here?
+// nearHere matches a direction in front of "here" that adds nothing: what is down here?
 var nearHere = regexp.MustCompile(`(?i)\b(?:up|down|over|out|in) (here|there)\b`)
 
 // ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a

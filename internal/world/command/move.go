@@ -166,7 +166,7 @@ func readRoute(words []word) route {
 	return r
 }
 
-// cutEnd cuts off where somebody stands whom one goes to: to the harbourmaster at the southern end.
+// cutEnd cuts off the place of a person who is the goal: to the harbourmaster at the southern end.
 func cutEnd(words []word) []word {
 	for i, w := range words {
 		if n := len(words); i > 0 && w.fold == "at" && i+2 < n && words[i+1].is(articleClass) &&

@@ -368,8 +368,8 @@ func countStems(sentence string, stems []string) (n int) {
 	return n
 }
 
-// longName matches a name of several words. The first of them, if it is a common noun, tells nothing of what it means
-// elsewhere: a sentence on the Rent Stone is none on the rent.
+// longName matches a name of several words. The first of them, if it is a common noun, does not have its own
+// meaning there: a sentence on the Rent Stone is none on the rent.
 var longName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)+`)
 
 // stemsOf returns the stems of a sentence, without the common nouns that only begin a longer name, unless the other

@@ -203,6 +203,12 @@ func isPortion(phrase string, t world.Card) bool {
 		command.HeadOf(part) != command.HeadOf(t.Title())
 }
 
+// isCarried reports whether the player has a thing.
+func (h *handled) isCarried(t subject) (bool, error) {
+	own, err := h.carriedCards()
+	return t.hasCard() && slices.ContainsFunc(own, func(c world.Card) bool { return c.ID == t.card.ID }), err
+}
+
 // findNoun returns a noun of a text as a thing.
 func (h *handled) findNoun(r referent, phrase string) (t subject, err error) {
 	if h.makes && r.isPromotable() && !h.tried {

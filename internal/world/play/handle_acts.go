@@ -209,11 +209,10 @@ func planShift(h *handled) error {
 	case len(t.nouns) > 0 && t.isKind(massive...):
 		return h.done("massive", t)
 	}
-	own, err := h.carriedCards()
+	isOwn, err := h.isCarried(t)
 	if err != nil {
 		return err
 	}
-	isOwn := t.hasCard() && slices.ContainsFunc(own, func(o world.Card) bool { return o.ID == t.card.ID })
 	isSoft := len(t.nouns) > 0 && t.isKind(soft...)
 	switch verb, _, _ := strings.Cut(h.manner.Verb, " "); {
 	case isSoft && !isOwn && (verb == "lift" || verb == "raise"):

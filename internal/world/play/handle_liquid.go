@@ -125,12 +125,11 @@ func planPour(h *handled) error {
 		t); err != nil {
 		return err
 	}
-	own, err := h.carriedCards()
+	isOwn, err := h.isCarried(t)
 	if err != nil {
 		return err
 	}
-	has := t.hasCard() && slices.ContainsFunc(own, func(c world.Card) bool { return c.ID == t.card.ID })
-	if len(t.nouns) > 0 && !has && t.isKind(liquid...) {
+	if len(t.nouns) > 0 && !isOwn && t.isKind(liquid...) {
 		if t, err = h.findFull(name, cannot("no_means", "You have no %s in your hands.", name)); err != nil {
 			return err
 		}

@@ -166,9 +166,8 @@ func planWalk(h *handled) error {
 	for _, p := range goals {
 		t, err := h.findThing(p.Name)
 		if err == nil && !t.hasCard() && (p.By == "" || strings.HasSuffix(p.By, "to")) {
-			ways, err := h.WaysFrom(h.ctx, h.place.ID)
-			if route := tellWayTo(p.Name, ways); route != "" || err != nil { // the text tells of a place that is elsewhere
-				return cmpErr(err, cannot("far", "That is not next to here. %s", route))
+			if err := h.checkNear(p.Name); err != nil {
+				return err // the text tells of a place that is elsewhere
 			}
 		}
 		if no, ok := err.(*impossible); ok && ifAbsent(no) != nil {

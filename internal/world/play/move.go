@@ -58,7 +58,7 @@ func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
 		}
 	}
 	if d == "" {
-		return s.findExitTo()
+		return s.findExitTo(exits)
 	}
 	way, ok := world.ExitToward(exits, d)
 	if !ok && d == "out" && slices.Contains([]string{"leave", "exit"}, s.intent.Manner().Verb) {
@@ -91,16 +91,21 @@ func (s *turn) findExitOf(goal string) (*world.Exit, error) {
 	if err := s.findWayAs(goal, command.FitForms, &r); err != nil || r.way != nil {
 		return r.way, err
 	}
+	return nil, s.checkNear(goal)
+}
+
+// checkNear returns an *impossible error with the way if a name is that of a place that is not next to here.
+func (s *turn) checkNear(name string) error {
 	ways, err := s.WaysFrom(s.ctx, s.place.ID)
-	if route := tellWayTo(goal, ways); route != "" && err == nil {
-		return nil, cannot("far", "That is not next to here. %s", route)
+	if route := tellWayTo(name, ways); route != "" && err == nil {
+		return cannot("far", "That is not next to here. %s", route)
 	}
-	return nil, err
+	return err
 }
 
 // findExitTo returns the exit that leads to a place with the given name, or whose description
 // matches the name.
-func (s *turn) findExitTo() (world.Exit, error) {
+func (s *turn) findExitTo(exits []world.Exit) (world.Exit, error) {
 	name := s.intent.DirectObject
 	if name == "" {
 		return world.Exit{}, cannot("no_exit", "You see no way there from here.")
@@ -123,18 +128,13 @@ func (s *turn) findExitTo() (world.Exit, error) {
 	if r.way != nil {
 		return *r.way, nil
 	}
-	exits, err := s.Exits(s.ctx, s.place)
-	if err != nil {
-		return world.Exit{}, err
-	}
 	for _, d := range []command.Direction{"up", "down"} {
 		if way, ok := world.ExitToward(exits, d); ok && slices.Contains(flights, command.HeadOf(name)) {
 			return way, nil // climb the stairs
 		}
 	}
-	ways, err := s.WaysFrom(s.ctx, s.place.ID)
-	if route := tellWayTo(name, ways); route != "" || err != nil {
-		return world.Exit{}, cmpErr(err, cannot("far", "That is not next to here. %s", route))
+	if err := s.checkNear(name); err != nil {
+		return world.Exit{}, err
 	}
 	return world.Exit{}, cannot("absent", "You see no way to %q from here.", markup.Clean(name))
 }

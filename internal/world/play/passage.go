@@ -94,7 +94,7 @@ func (s *turn) textsSeen() ([]passage, error) {
 	}
 	for _, t := range near {
 		if t.ID == s.place.ID || t.ID == s.player.ID || t.IsType(world.TypePlayer) || t.IsType(world.TypeLocation) {
-			continue // what a room's text tells of is not within reach of its house
+			continue // the things in a room's text are not within reach of its house
 		}
 		text, err := s.ReadText(s.ctx, t)
 		if err != nil {

@@ -192,12 +192,6 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 	if err != nil || r.isFound() {
 		return r, err
 	}
-	if p := addressOf[bareWord(phrase)]; p != command.NoPronoun {
-		if others := slicesx.Filter(all, func(t world.Card) bool { return !t.IsType(world.TypePlayer) }); len(others) > 0 {
-			all = others
-		}
-		return s.recall(p, all)
-	}
 	words := strings.Fields(phrase)
 	for n := len(words); n > 0; n-- { // tell Fenella a story
 		first := strings.Join(words[:n], " ")
@@ -217,11 +211,6 @@ func (s *turn) resolvePerson(phrase string) (referent, error) {
 	}
 	return r, nil
 }
-
-// addressOf maps words with which one speaks to somebody to the pronoun that would mean the same person.
-var addressOf = map[string]command.Pronoun{"sir": command.He, "mister": command.He, "monsieur": command.He,
-	"signor": command.He, "madam": command.She, "madame": command.She, "ma'am": command.She, "miss": command.She,
-	"mademoiselle": command.She, "signora": command.She}
 
 // resolvePart returns the referent of the longest part of a sentence that names anything, and that part: "the clerk"
 // of "wave to the clerk". Small words are no names.

@@ -164,11 +164,11 @@ const (
 // genderOf returns the gender that a noun for people of any trade has, or "", and whether it is one for children.
 func genderOf(noun string) (gender string, isChild bool) {
 	switch noun {
-	case "man", "fellow", "guy", "gentleman", "bloke", "chap", "mister", "sir":
+	case "man", "fellow", "guy", "gentleman", "bloke", "chap", "mister", "sir", "monsieur", "signor":
 		return male, false
 	case "boy", "lad":
 		return male, true
-	case "woman", "lady", "madam", "ma'am", "miss", "missus", "mistress":
+	case "woman", "lady", "madam", "ma'am", "miss", "missus", "mistress", "madame", "mademoiselle", "signora":
 		return female, false
 	case "girl", "lass":
 		return female, true
