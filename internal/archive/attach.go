@@ -85,7 +85,11 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 				return uploadOut{}, err
 			}
 			if !r.Replayed {
-				c.Reply.Location = cardLocation(ctx, l, w.summary) + "/file"
+				location, err := cardLocation(ctx, l, w.summary)
+				if err != nil {
+					return uploadOut{}, err
+				}
+				c.Reply.Location = location + "/file"
 			}
 			card, err := targetCard(ctx, l, r, 0)
 			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size,

@@ -105,8 +105,15 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
-			for n := range r.Targets {
-				if card, err := targetCard(ctx, l, r, n); err == nil && r.Replayed { // a repeated call makes no plan
+			if !r.Replayed {
+				return out, nil
+			}
+			for n := range r.Targets { // a repeated call makes no plan
+				card, ok, err := surface.TargetCard(ctx, l, r, n)
+				if err != nil {
+					return out, err
+				}
+				if ok {
 					out.Cards = append(out.Cards, replacedCard{Name: card.Name})
 				}
 			}

@@ -85,11 +85,13 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (writtenC
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
 			out, err := replyWritten(ctx, l, c, r)
-			if err == nil {
-				c.Reply.Location = cardLocation(ctx, l, out.summary)
-				err = d.tagWritten(ctx, l, r, &out)
+			if err != nil {
+				return out, err
 			}
-			return out, err
+			if c.Reply.Location, err = cardLocation(ctx, l, out.summary); err != nil {
+				return out, err
+			}
+			return out, d.tagWritten(ctx, l, r, &out)
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/op/optest"
 )
 
 func TestACardIsMade(t *testing.T) {
@@ -27,6 +29,30 @@ func TestACardIsMade(t *testing.T) {
 		t.Errorf("status %d", o.Status)
 	}
 	s.wantRebuilt()
+}
+
+// TestAWrittenCardIsAnsweredWhole fails each look-up of an answer in turn: a card that could not be read is not left
+// out of it.
+func TestAWrittenCardIsAnsweredWhole(t *testing.T) {
+	s := newDesk(t)
+	for n := 0; ; n++ {
+		s.store.lookUps = n
+		input := fmt.Sprintf(`{"name": "Loft %d", "children": [{"name": "+hook"}, {"name": "+beam"}]}`, n)
+		got, err := s.As("user").invoke("create_card", input)
+		failed := s.store.lookUps < 0
+		s.store.lookUps = -1
+		switch {
+		case !failed && n < 3:
+			t.Fatalf("%d look-ups were made", n)
+		case err == nil:
+			answer{optest.Check(t, s.ops, "create_card", input, got)}.Want("children.1.name", fmt.Sprintf("Loft %d+beam", n))
+		case !failed:
+			t.Fatal(err)
+		}
+		if !failed {
+			return
+		}
+	}
 }
 
 func TestMarkdownIsConvertedForTheType(t *testing.T) {

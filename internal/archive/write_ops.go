@@ -87,12 +87,20 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	out := writtenCard{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun,
 		url: c.BaseURL + cardPath(card.Name)}
 	if r.DryRun {
-		if now, there, err := l.ByID(ctx, card.ID); err == nil && there {
+		now, there, err := l.ByID(ctx, card.ID)
+		if err != nil {
+			return writtenCard{}, err
+		}
+		if there {
 			out.Version = now.Version(l.View()) // nothing was changed
 		}
 	}
 	for n := range r.Targets[1:] {
-		if child, err := targetCard(ctx, l, r, n+1); err == nil {
+		child, ok, err := surface.TargetCard(ctx, l, r, n+1)
+		if err != nil {
+			return writtenCard{}, err
+		}
+		if ok {
 			out.Children = append(out.Children, childName{child.Name, child.Type, child.ID})
 		}
 	}
@@ -120,11 +128,12 @@ func changeID(r canon.Receipt) string {
 
 // cardLocation returns the path of a card: by name, or by id if the name means another card to this
 // caller.
-func cardLocation(ctx context.Context, l *canon.Snapshot, c summary) string {
-	if found, ok, err := l.Exists(ctx, c.Name); err == nil && ok && found.ID == c.ID {
-		return cardPath(c.Name)
+func cardLocation(ctx context.Context, l *canon.Snapshot, c summary) (string, error) {
+	found, ok, err := l.Exists(ctx, c.Name)
+	if ok && found.ID == c.ID {
+		return cardPath(c.Name), err
 	}
-	return cardPath("~" + c.ID.String())
+	return cardPath("~" + c.ID.String()), err
 }
 
 // requireRole refuses a part of a call that needs a higher role.

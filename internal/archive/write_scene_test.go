@@ -37,7 +37,7 @@ func newDesk(t testing.TB) *desk {
 	s := newScene(t)
 	d := &desk{scene: s, data: t.TempDir()}
 	d.disk = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
-	d.store = &fragile{Store: d.disk}
+	d.store = &fragile{Store: d.disk, lookUps: -1}
 	clock := func() time.Time { return s.now }
 	s.canon = canon.New(canon.Config{Store: d.store, Now: clock,
 		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
@@ -160,6 +160,28 @@ type fragile struct {
 	failAt int
 	panics bool
 	writes atomic.Int64
+
+	lookUps int // look-ups of cards that succeed; -1: all
+}
+
+// Read implements canon.Store.
+func (f *fragile) Read(ctx context.Context, do func(canon.Reader) error) error {
+	return f.Store.Read(ctx, func(r canon.Reader) error { return do(fragileReader{r, f}) })
+}
+
+type fragileReader struct {
+	canon.Reader
+	f *fragile
+}
+
+// FindCards fails one time, after the look-ups that succeed.
+func (r fragileReader) FindCards(ctx context.Context, v canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
+	if r.f.lookUps >= 0 {
+		if r.f.lookUps--; r.f.lookUps < 0 {
+			return nil, errBroken
+		}
+	}
+	return r.Reader.FindCards(ctx, v, q)
 }
 
 var errBroken = errors.New("the disk is gone")

@@ -176,7 +176,11 @@ func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error)
 func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
 	shown := markup.Clean(markup.Clip(name, 255))
 	e := fault.New(fault.NotFound, "there is no card %q; look for it with search {\"query\": %q}", shown, shown)
-	if near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3); err == nil && len(near) > 0 {
+	near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3)
+	switch {
+	case fault.KindOf(err) == fault.Unavailable:
+		return err
+	case len(near) > 0:
 		return e.With("did_you_mean", near)
 	}
 	return e

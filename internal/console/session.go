@@ -111,11 +111,13 @@ func (s *server) writeSignIn(w http.ResponseWriter, r *http.Request, status int,
 // browser forget what it keeps for this host.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	v := &visit{w: w, r: r, s: s}
-	if err := s.findCaller(v); err == nil {
-		if err := v.endSession(); err != nil {
-			v.showError(err)
-			return
-		}
+	err := s.findCaller(v)
+	if err == nil {
+		err = v.endSession()
+	}
+	if err != nil && fault.KindOf(err).IsOurs() { // otherwise there is no session to end
+		v.showError(err)
+		return
 	}
 	s.setCookie(w, r, "", -1)
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
@@ -124,8 +126,11 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 
 // endSession ends the visit's session, and has the browser forget its cookie.
 func (v *visit) endSession() error {
+	if err := v.s.Sessions.RevokeKey(v.r.Context(), v.caller.Key); err != nil {
+		return err
+	}
 	v.s.setCookie(v.w, v.r, "", -1)
-	return v.s.Sessions.RevokeKey(v.r.Context(), v.caller.Key)
+	return nil
 }
 
 // localPath returns a path of this server: to, or / if to would lead elsewhere.

@@ -58,6 +58,9 @@ func (k Kind) Code() string { return table[k].code }
 // HTTPStatus returns the HTTP status of the kind.
 func (k Kind) HTTPStatus() int { return table[k].status }
 
+// IsOurs reports whether the product or a component failed, so that the caller's request is not the cause.
+func (k Kind) IsOurs() bool { return k == Internal || k == Unavailable }
+
 // Error makes Kind an error, so that it can be the target of errors.Is.
 func (k Kind) Error() string { return k.Code() }
 

@@ -235,8 +235,14 @@ func (s *Service) EndGrant(ctx context.Context, client, token string) error {
 		if ok && sameHash(k.Hash, h) {
 			id = k.MadeWith
 		}
-	} else if c, err := s.verifyToken(ctx, token, s.cfg.Now()); err == nil {
-		id = c.Key
+	} else {
+		c, err := s.verifyToken(ctx, token, s.cfg.Now())
+		switch {
+		case err == nil:
+			id = c.Key
+		case fault.KindOf(err).IsOurs():
+			return err
+		}
 	}
 	if id == "" {
 		return nil

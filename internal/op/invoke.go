@@ -33,8 +33,9 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if o == nil {
 		return nil, l.refuseUnknown(ctx, c, r, surface, name)
 	}
+	var failed error
 	if o.needsCampaign() {
-		r.sole = l.soleCampaign(ctx, c, r.World)
+		r.sole, failed = l.soleCampaign(ctx, c, r.World)
 	}
 	in, badInput := o.readInput(r)
 	world, badWorld := access.WorldID{}, error(nil)
@@ -50,7 +51,7 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 		return nil, err
 	}
 	defer func() { a.Done(ctx, size, err) }()
-	if err = cmp.Or(badInput, badWorld); err != nil {
+	if err = cmp.Or(failed, badInput, badWorld); err != nil {
 		return nil, err
 	}
 	answer, err = l.run(ctx, o, a.Grant, r, in)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 )
 
 // withReach returns the caller of a part. A key that names the surface of the whole call among its
@@ -40,12 +41,15 @@ const campaignField = "campaign_id"
 
 // soleCampaign returns the id of the world that a call belongs to if its input names none; "" if
 // the caller must name one.
-func (l *Local) soleCampaign(ctx context.Context, c access.Caller, asked string) string {
+func (l *Local) soleCampaign(ctx context.Context, c access.Caller, asked string) (string, error) {
 	world, err := l.selectWorld(ctx, c, asked)
-	if err != nil {
-		return ""
+	switch {
+	case err == nil:
+		return world.String(), nil
+	case fault.KindOf(err).IsOurs():
+		return "", err
 	}
-	return world.String()
+	return "", nil
 }
 
 // fillIn completes an input by data that the request holds beside it: the only campaign that the

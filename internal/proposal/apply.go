@@ -109,14 +109,19 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not applied yet").Because(err),
 			"the proposal is accepted but could not be applied yet; it will be applied shortly, and sending it again is safe")
 	}
-	if err := s.revokeAccepted(ctx, c.grant, &c.rec); err != nil {
+	issues := issuesOf(err)
+	if err := s.revokeAccepted(ctx, c.grant, &c.rec, issues); err != nil {
 		return Result{}, err
 	}
-	o := outcome{issues: issuesOf(err)}
-	o.refused = &Rejection{Message: "it no longer fits the world (" + o.issues[0].Error +
-		"); read its current state and propose again", Details: map[string]any{"issues": o.issues}}
-	s.refuse(c, GateInvariant, o)
-	return c.result(), nil
+	return s.refuseUnfit(c, issues), nil
+}
+
+// refuseUnfit answers an accepted proposal that cannot be applied.
+func (s *Service) refuseUnfit(c *candidate, issues []Issue) Result {
+	s.refuse(c, GateInvariant, outcome{issues: issues, refused: &Rejection{
+		Message: "it no longer fits the world (" + issues[0].Error + "); read its current state and propose again",
+		Details: map[string]any{"issues": issues}}})
+	return c.result()
 }
 
 // isFinal reports whether trying again cannot help, because the world is not as the gates found it.
@@ -129,9 +134,9 @@ func isFinal(err error) bool {
 }
 
 // revokeAccepted records that an accepted proposal cannot be applied.
-func (s *Service) revokeAccepted(ctx context.Context, g access.Grant, j *judgedEvent) error {
+func (s *Service) revokeAccepted(ctx context.Context, g access.Grant, j *judgedEvent, issues []Issue) error {
 	_, err := s.recordDecision(ctx, g, decidedEvent{ID: j.ID, Status: Rejected, By: j.Author.Subject,
-		Gate: GateInvariant}, Accepted, nil)
+		Gate: GateInvariant, Issues: issues}, Accepted, nil)
 	return err
 }
 
@@ -187,7 +192,7 @@ func (s *Service) Resume(ctx context.Context, g access.Grant) (n int, err error)
 		event, failed := s.finishAccepted(ctx, g, e)
 		switch {
 		case failed != nil && isFinal(failed):
-			failed = s.revokeAccepted(ctx, g, e.judged)
+			failed = s.revokeAccepted(ctx, g, e.judged, issuesOf(failed))
 		case failed == nil && event != uuid.Nil:
 			n++
 		}

@@ -80,6 +80,7 @@ type decidedEvent struct {
 	Note   string         `json:"note,omitempty"`
 	Hash   canon.Hash     `json:"hash,omitzero"` // the expected hash of the approved change
 	Gate   Gate           `json:"gate,omitempty"`
+	Issues []Issue        `json:"issues,omitempty"` // of an accepted proposal that could not be applied
 
 	Idempotency string `json:"idempotency_key,omitempty"` // of the call that decided
 }

@@ -179,7 +179,9 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 	}
 	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey &&
 		c.rec.Author.Account == c.grant.Caller().Account() {
-		r = c.result()
+		if r = c.result(); e.decided != nil && len(e.decided.Issues) > 0 {
+			r = s.refuseUnfit(c, e.decided.Issues)
+		}
 	} else if c.kind.Event {
 		r.Accepted = new(false)
 	}

@@ -297,7 +297,11 @@ func findNames(ctx context.Context, snap *canon.Snapshot, in planRequest) (names
 	}
 	text := in.Intent
 	for _, m := range codenameForm.FindAllStringSubmatchIndex(text, 4) {
-		if c, err := findBuildable(ctx, snap, text[m[2]:m[3]]); err == nil {
+		c, ok, err := snap.Exists(ctx, text[m[2]:m[3]])
+		if err != nil {
+			return nil, err
+		}
+		if ok && isBuildable(c) {
 			names = append(names, phrase.Name{Start: m[2], End: m[3], Card: c.Name})
 		}
 	}
@@ -310,7 +314,7 @@ func findNames(ctx context.Context, snap *canon.Snapshot, in planRequest) (names
 				return nil, err
 			}
 			capital := strings.ToLower(text[start:start+1]) != text[start:start+1]
-			if !ok || c.Type != "Location" && c.Type != "Realm" || n == 1 && !capital &&
+			if !ok || !isBuildable(c) || n == 1 && !capital &&
 				!strings.Contains(text[start:end], "-") {
 				continue
 			}
@@ -326,11 +330,14 @@ func findNames(ctx context.Context, snap *canon.Snapshot, in planRequest) (names
 // or a Failure.
 func findBuildable(ctx context.Context, snap *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := snap.Find(ctx, name)
-	if err == nil && c.Type != "Location" && c.Type != "Realm" {
+	if err == nil && !isBuildable(c) {
 		err = Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
 	}
 	return c, err
 }
+
+// isBuildable reports whether a scene can be built from a card.
+func isBuildable(c canon.Card) bool { return c.Type == "Location" || c.Type == "Realm" }
 
 // findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
 // place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is

@@ -171,6 +171,7 @@ var aimedAtCards = map[string][]example{
 	"fetch":  {given("id", "Lendwater")},
 	"create_card": {given("name", "Nemesis", "content", "a nemesis of all"),
 		given("name", "Salt Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}),
+		mustSucceed(given("name", "Net Loft", "children", list(fields{"name": "+hook", "content": "bent"}, fields{"name": "+beam"}))),
 		given("name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
 	"update_card": {given("name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key",
 		"again"), given("name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}),

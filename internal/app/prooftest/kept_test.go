@@ -79,9 +79,15 @@ type question struct {
 // openAgain opens the stage's store once more, as another process would.
 func (s *stage) openAgain(fresh bool) *app.App {
 	s.t.Helper()
+	return s.openWith(s.app.Config, fresh)
+}
+
+// openWith opens the product with another configuration.
+func (s *stage) openWith(c app.Config, fresh bool) *app.App {
+	s.t.Helper()
 	o := s.options
 	o.NoAnswerCache = fresh
-	a, err := app.Open(s.t.Context(), s.app.Config, o)
+	a, err := app.Open(s.t.Context(), c, o)
 	if err != nil {
 		s.t.Fatal(err)
 	}

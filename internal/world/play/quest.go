@@ -158,8 +158,11 @@ func (s *turn) planAccept() error {
 		return err
 	}
 	cards := slicesx.Map(offers, func(o world.Offered) world.Card { return o.Card })
-	if other, known, err := s.FindNamed(s.ctx, s.intent.DirectObject); err == nil && known &&
-		other.IsType(world.TypeQuest) {
+	other, known, err := s.FindNamed(s.ctx, s.intent.DirectObject)
+	if err != nil {
+		return err
+	}
+	if known && other.IsType(world.TypeQuest) {
 		cards = append(slices.DeleteFunc(cards, func(t world.Card) bool { return t.ID == other.ID }), other)
 	}
 	t, err := s.pickQuest(cards, "There is no %q that you could take on here.")

@@ -11,11 +11,12 @@ import (
 	"loregate/internal/proxytest"
 )
 
-// Proxy relays connections to a database. It can cut them, and counts round trips.
+// Proxy relays connections to a database. It can cut them, and counts round trips and the bytes of answers.
 type Proxy struct {
 	URL   string // the database's address through the proxy
 	relay *proxytest.Proxy
 	trips atomic.Int64
+	bytes atomic.Int64
 
 	mu    sync.Mutex
 	left  int  // bytes of answers until the cut. Guarded by mu
@@ -65,6 +66,7 @@ func (a answerWriter) Write(b []byte) (int, error) {
 	if a.asked.CompareAndSwap(true, false) {
 		a.w.trips.Add(1)
 	}
+	a.w.bytes.Add(int64(len(b)))
 	if a.w.cutWithin(len(b)) {
 		return 0, net.ErrClosed
 	}
@@ -90,6 +92,9 @@ func (w *Proxy) cutWithin(n int) bool {
 
 // RoundTrips returns how often a connection has begun to answer after a client had asked.
 func (w *Proxy) RoundTrips() int { return int(w.trips.Load()) }
+
+// Bytes returns the number of bytes of answers that the server has sent.
+func (w *Proxy) Bytes() int { return int(w.bytes.Load()) }
 
 // Cuts returns the number of cuts that CutAfter made.
 func (w *Proxy) Cuts() int {
