@@ -3,6 +3,7 @@ package identity_test
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"maps"
 	"strings"
@@ -246,6 +247,11 @@ func TestStoreFailuresAreUnavailableNotRefusals(t *testing.T) {
 		if _, err := f.caller(bearer); !errors.Is(err, fault.Unavailable) {
 			t.Errorf("%v, want unavailable", err)
 		}
+	}
+	_, rest, _ := strings.Cut(token, ".")
+	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"of another process"}`))
+	if err := f.EndGrant(t.Context(), "client", header+"."+rest); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("the end of a grant whose token cannot be checked: %v, want unavailable", err)
 	}
 	f.store.Fail(nil)
 	f.worlds.Fail(errors.New("disk"))
