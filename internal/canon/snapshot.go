@@ -178,7 +178,7 @@ func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
 	e := fault.New(fault.NotFound, "there is no card %q; look for it with search {\"query\": %q}", shown, shown)
 	near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3)
 	switch {
-	case fault.KindOf(err) == fault.Unavailable:
+	case err != nil:
 		return err
 	case len(near) > 0:
 		return e.With("did_you_mean", near)

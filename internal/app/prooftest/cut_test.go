@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"testing"
 	"time"
 
 	"loregate/internal/access"
-	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/fault"
 	"loregate/internal/op"
@@ -18,9 +18,9 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestALostDatabaseIsNoAnswer cuts all connections to the database while calls are answered: those that
-// read, and repeated ones that write, which only read. Each is refused as unavailable, or answers as it does
-// without a cut. What could not be read is never left out of an answer, or said to be absent.
+// TestALostDatabaseIsNoAnswer cuts all connections to the database while calls and pages are answered: those
+// that read, and repeated ones that write, which only read. Each is refused as unavailable, or answers as it
+// does without a cut. What could not be read is never left out of an answer, or said to be absent.
 func TestALostDatabaseIsNoAnswer(t *testing.T) {
 	if raceenabled.Detected && !isLong() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
@@ -29,14 +29,24 @@ func TestALostDatabaseIsNoAnswer(t *testing.T) {
 	s := &story{stage: newStage(t, "postgres"), mint: newMint(11), whole: true, who: keeper, ids: map[string]string{}}
 	s.tellAll()
 	s.giveKeys("user", "alice", "gm", "admin")
-	p := &cutProof{story: s, proxy: pgtest.NewProxy(t, s.app.Config.Database), chance: rand.New(rand.NewPCG(7, 7))}
-	c := s.app.Config
-	c.Database = p.proxy.URL
-	p.far = s.openWith(c, true)
+	p := newCutProof(s)
 	for _, o := range s.app.Ops.All() {
 		for i, e := range s.goodInputs(o) {
-			p.cutCall(o, i, e)
+			p.cutGoodCall(o, i, e)
 		}
+	}
+	for i, r := range otherCalls(s.known, 0) {
+		if !isLong() && i%5 > 0 || r.operation == "server-discover" { // which greets without the worlds' names then
+			continue
+		}
+		p.cutCall(r.String(), func() (string, fault.Kind) {
+			got := p.far.send("admin", r)
+			kind := fault.Invalid
+			if got.status >= 500 {
+				kind = fault.Unavailable
+			}
+			return maskRandom(got.String()), kind
+		})
 	}
 	t.Logf("%d calls were cut: %d were refused, %d answered; %d calls answer anew each time", p.proxy.Cuts(), p.refused,
 		p.answered, p.unsteady)
@@ -47,20 +57,39 @@ func TestALostDatabaseIsNoAnswer(t *testing.T) {
 
 // saysUnavailable matches an answer that says itself that a part of it could not be had: an item of a batch, a finding
 // about the store, a proposal that could not be recorded.
-var saysUnavailable = regexp.MustCompile(`"code":"(AUDIT_UNAVAILABLE|unavailable)"|the connection to the database was lost`)
+var saysUnavailable = regexp.MustCompile(`(?i)"code":"(AUDIT_UNAVAILABLE|unavailable)"|the connection to the database was lost`)
 
 // cutProof is a story on a database whose connections are cut.
 type cutProof struct {
 	*story
 	proxy  *pgtest.Proxy
-	far    *app.App // reaches the database through proxy
+	far    *stage // the same, and reaches the database through proxy
 	chance *rand.Rand
 
 	refused, answered, unsteady int
 }
 
-// cutCall makes a good call, and then repeats it with cuts.
-func (p *cutProof) cutCall(o *op.Operation, n int, e example) {
+func newCutProof(s *story) *cutProof {
+	s.t.Helper()
+	p := &cutProof{story: s, proxy: pgtest.NewProxy(s.t, s.app.Config.Database), chance: rand.New(rand.NewPCG(7, 7))}
+	c, far := s.app.Config, *s.stage
+	c.Database = p.proxy.URL
+	far.app = s.openWith(c, true)
+	h, stop, err := far.app.Handler(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	s.t.Cleanup(func() {
+		stop()
+		server.Close()
+	})
+	far.url, p.far = server.URL, &far
+	return p
+}
+
+// cutGoodCall makes a good call of an operation, and then repeats it with cuts.
+func (p *cutProof) cutGoodCall(o *op.Operation, n int, e example) {
 	p.t.Helper()
 	input, err := json.Marshal(p.inputs(e))
 	if err != nil {
@@ -70,44 +99,54 @@ func (p *cutProof) cutCall(o *op.Operation, n int, e example) {
 	if o.Effect != access.Read {
 		r.IdempotencyKey = fmt.Sprintf("cut %s %d", o.Name, n)
 	}
-	call := func() (string, error) {
-		a, err := p.far.Ops.Invoke(p.t.Context(), callerFor(o), r)
-		return answerText(a, err), err
+	call := func() (string, fault.Kind) {
+		a, err := p.far.app.Ops.Invoke(p.t.Context(), callerFor(o), r)
+		if err == nil {
+			return answerText(a, nil), fault.Invalid
+		}
+		return err.Error(), fault.KindOf(err)
 	}
 	first, _ := call() // a write writes here
-	want, _ := call()
-	if o.Effect == access.Propose && !isSameJSON(first, want) {
-		p.t.Errorf("%s %s\nanswers at first %s\nand then        %s", o.Name, input, clip(first, 2000), clip(want, 2000))
+	if again, _ := call(); o.Effect == access.Propose && !isSameJSON(first, again) {
+		p.t.Errorf("%s %s\nanswers at first %s\nand then        %s", o.Name, input, clip(first, 2000), clip(again, 2000))
 	}
+	p.cutCall(o.Name+" "+string(input), call)
+}
+
+// cutCall makes a call that changes nothing, and then repeats it with cuts. The call returns its answer, and the kind of
+// its error.
+func (p *cutProof) cutCall(name string, call func() (string, fault.Kind)) {
+	p.t.Helper()
+	want, _ := call()
 	before := p.proxy.Bytes()
 	if again, _ := call(); again != want {
 		p.unsteady++
 		return
 	}
-	size := p.proxy.Bytes() - before
-	cuts := rounds(1)
+	size, cuts := p.proxy.Bytes()-before, rounds(1)
 	if size == 0 { // it asks the database nothing
 		cuts = 0
 	}
 	for i := range cuts {
 		p.proxy.CutAfter((i*size + p.chance.IntN(size)) / cuts)
-		got, err := call()
+		got, kind := call()
 		p.proxy.CutAfter(-1)
 		switch {
 		case got == want:
 			p.answered++
-		case fault.KindOf(err) == fault.RateLimited: // by the clock, which stands still
+		case kind == fault.RateLimited: // by the clock, which stands still
 			p.src.advance(time.Minute)
 			return
-		case fault.KindOf(err) == fault.Unavailable, saysUnavailable.MatchString(got):
+		case kind == fault.Unavailable, saysUnavailable.MatchString(got):
 			p.refused++
 		default:
-			p.t.Errorf("%s %s\ngot  %s\nwant %s", o.Name, input, clip(got, 2000), clip(want, 2000))
+			at := firstDifference(got, want)
+			p.t.Errorf("%s\ngot  %s\nwant %s", name, excerptAt(got, at), excerptAt(want, at))
 			return
 		}
-		apptest.Eventually(p.t, o.Name+" is answered as before", 10*time.Second, func() bool {
-			got, err := call()
-			return got == want || fault.KindOf(err) == fault.RateLimited
+		apptest.Eventually(p.t, name+" is answered as before", 10*time.Second, func() bool {
+			got, kind := call()
+			return got == want || kind == fault.RateLimited
 		})
 	}
 }
