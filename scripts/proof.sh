@@ -53,7 +53,7 @@ placed-failover!the same, and no planted mark shows, before and after that datab
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200
 interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonInterference$/postgres!PROOF_ROUNDS=200
 interference-turns!the same in 201 rounds of random turns!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_TURNS=67
-reads-cut!a call that reads, or repeats a write, while its connections to PostgreSQL are cut is refused or answers the whole; a repeated proposal gets its first answer!./internal/app/prooftest!^TestALostDatabaseIsNoAnswer$!PROOF_ROUNDS=40
+reads-cut!a call that reads, or repeats a write, while its connections to PostgreSQL are cut is refused or answers the whole; a repeated proposal gets its first answer!./internal/app/prooftest!^TestALostDatabaseIsNoAnswer$!PROOF_ROUNDS=12
 kept!kept answers are those of now, in two processes that change a world at random!./internal/app/prooftest!^TestKeptAnswersAreThoseOfNow$!PROOF_ROUNDS=400
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
