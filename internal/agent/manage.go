@@ -84,7 +84,7 @@ func (a *Agents) ManageOperations(surface string) []*op.Operation {
 				"start the world's builder of places again",
 			},
 			Doc: "Switch an agent of the world on or off. If it is switched off, its triggers do nothing, and its runs end within " +
-				"a second.",
+				"a second, and no call with a key of it is answered.",
 			Examples: []op.Example{{Title: "Silence the people at places", Input: `{"agent": "npc", "on": false}`}},
 		}), a.switchAgent),
 	}

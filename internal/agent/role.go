@@ -125,13 +125,19 @@ func (r Role) callerFor(gm bool) access.Caller {
 
 // CallerOf returns the caller of the agent that has a subject; ok is false if none has it.
 func CallerOf(s access.Subject) (c access.Caller, ok bool) {
+	r, gm, ok := roleOf(s)
+	return r.callerFor(gm), ok
+}
+
+// roleOf returns the role of the agent that has a subject, and whether it has the view of a game master.
+func roleOf(s access.Subject) (r Role, gm, ok bool) {
 	name, found := strings.CutPrefix(string(s), subjectPrefix)
 	if !found {
-		return c, false
+		return r, false, false
 	}
-	name, gm := strings.CutSuffix(name, gmSuffix)
+	name, gm = strings.CutSuffix(name, gmSuffix)
 	r, err := FindRole(name)
-	return r.callerFor(gm), err == nil
+	return r, gm, err == nil
 }
 
 // budgetOf returns the name of the budget of a role's runs, beside those of the purposes.

@@ -93,6 +93,20 @@ func (a *Agents) Run(ctx context.Context, w access.WorldID, name string, o Order
 // switchEvery is the time between two looks at an agent's switch.
 const switchEvery = 250 * time.Millisecond
 
+// Refuse refuses a call in a world of an agent that is switched off there, for [op.Config]: of a run in this process, or of
+// one elsewhere that has a key of the agent.
+func (a *Agents) Refuse(ctx context.Context, c access.Caller, w access.WorldID) error {
+	role, _, ok := roleOf(c.Subject)
+	if !ok || w == (access.WorldID{}) {
+		return nil
+	}
+	off, err := a.cfg.SwitchedOff(ctx, w, role.Name)
+	if err == nil && off {
+		err = errSwitchedOff
+	}
+	return err
+}
+
 // untilSwitchedOff returns a context that ends when the role is switched off in a world, with errSwitchedOff as cause.
 func (a *Agents) untilSwitchedOff(ctx context.Context, w access.WorldID, r Role) (context.Context, func(), error) {
 	off, err := a.cfg.SwitchedOff(ctx, w, r.Name)

@@ -265,7 +265,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	ops := op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals,
-		Observer: observer{
+		Refuse: a.Agents.Refuse, Observer: observer{
 			a.metrics,
 			a.tracing,
 		}, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}

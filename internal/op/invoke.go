@@ -54,6 +54,11 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if err = cmp.Or(failed, badInput, badWorld); err != nil {
 		return nil, err
 	}
+	if l.refuse != nil && !r.whole.Valid() {
+		if err = l.refuse(ctx, c, world); err != nil {
+			return nil, err
+		}
+	}
 	answer, err = l.run(ctx, o, a.Grant, r, in)
 	if err == nil {
 		size = len(answer.Output)

@@ -35,6 +35,9 @@ type Config struct {
 	Worlds   Worlds
 	Diverter Diverter // nil: writes of advisory keys are refused
 	Observer Observer // nil: calls are not measured
+	// Refuse refuses the calls of a caller in a world for a reason that the Guard does not know; nil: there is none.
+	// It is not asked about the parts of a call.
+	Refuse func(ctx context.Context, c access.Caller, w access.WorldID) error
 	// Near returns a few names visible to the grant that resemble a text; nil: no suggestions.
 	Near func(ctx context.Context, g access.Grant, text string) []string
 	// WorldState reads the present state of a world; nil: no answers are kept. CacheBytes bounds their
@@ -49,6 +52,7 @@ type Local struct {
 	worlds   Worlds
 	diverter Diverter
 	observer Observer
+	refuse   func(ctx context.Context, c access.Caller, w access.WorldID) error
 	near     func(ctx context.Context, g access.Grant, text string) []string
 	kept     *answerCache // nil: answers are not kept
 
@@ -65,7 +69,7 @@ var _ Invoker = (*Local)(nil)
 // NewLocal makes a Local and checks every declaration: unique names and routes, texts, path
 // variables, and examples against the schemas. Its error lists every mistake.
 func NewLocal(c Config) (*Local, error) {
-	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, near: c.Near,
+	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse, near: c.Near,
 		surfaces: c.Surfaces,
 		byName:   map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {

@@ -3,6 +3,7 @@ package worldtest
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,14 @@ func TestAgentsRunOverMCPWithTheirOwnKeys(t *testing.T) {
 	for _, name := range []string{"get_card", "propose-place", "advance-time"} {
 		if err := read(name); err == nil {
 			t.Errorf("%s is open to the key of the narrator", name)
+		}
+	}
+	for _, on := range []bool{false, true} {
+		if err := a.SwitchAgent(t.Context(), app.SampleWorld, "narrator", on); err != nil {
+			t.Fatal(err)
+		}
+		if err := read("get-location-context"); (err == nil) != on || err != nil && !strings.Contains(err.Error(), "switched off") {
+			t.Errorf("an agent elsewhere that is switched %v: %v", on, err)
 		}
 	}
 	if err := a.Identity.RevokeKey(t.Context(), id); err != nil {
