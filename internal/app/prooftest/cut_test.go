@@ -102,7 +102,7 @@ func (p *cutProof) cutGoodCall(o *op.Operation, n int, e example) {
 	call := func() (string, fault.Kind) {
 		a, err := p.far.app.Ops.Invoke(p.t.Context(), callerFor(o), r)
 		if err == nil {
-			return answerText(a, nil), fault.Invalid
+			return maskRandom(answerText(a, nil)), fault.Invalid
 		}
 		return err.Error(), fault.KindOf(err)
 	}
