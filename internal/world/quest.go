@@ -43,7 +43,7 @@ type QuestStep struct {
 // QuestCondition is a condition over one act of the player.
 type QuestCondition struct {
 	LocationID  string `json:"locationId"`  // met by being at this place
-	Bring       string `json:"bring"`       // met by taking or buying this thing or, with To, by handing it over
+	Bring       string `json:"bring"`       // met by having this thing or, with To, by handing it over
 	To          string `json:"to"`          // person or place
 	Quantity    int64  `json:"quantity"`    // of the thing, in one act
 	Talk        string `json:"talk"`        // met by talking to this person
@@ -200,16 +200,17 @@ func (m *AsOf) meets(ctx context.Context, c QuestCondition, d Action, place cano
 }
 
 func (m *AsOf) meetsBring(ctx context.Context, c QuestCondition, d Action, place canon.CardID) (bool, error) {
-	got := d.Verb == command.Take || d.Verb == command.Buy
-	if !got && !slices.Contains([]command.Verb{command.Give, command.Drop, command.Sell}, d.Verb) || got != (c.To == "") {
-		return false, nil
-	}
 	t, ok, err := m.FindNamed(ctx, c.Bring)
-	ok = ok && slices.ContainsFunc(d.Objects, func(o ObjectRef) bool {
-		return o.ID == t.ID && o.Quantity >= max(c.Quantity, 1)
-	})
-	if err != nil || !ok || c.To == "" {
-		return ok, err
+	if err != nil || !ok {
+		return false, err
+	}
+	if c.To == "" { // a thing that the player had before counts too
+		held, err := m.HeldItems(ctx, d.PlayerID)
+		return slices.ContainsFunc(held, func(h Held) bool { return h.ID == t.ID && h.Quantity >= max(c.Quantity, 1) }), err
+	}
+	if !slices.Contains([]command.Verb{command.Give, command.Drop, command.Sell}, d.Verb) ||
+		!slices.ContainsFunc(d.Objects, func(o ObjectRef) bool { return o.ID == t.ID && o.Quantity >= max(c.Quantity, 1) }) {
+		return false, nil
 	}
 	if d.Target != nil {
 		place = d.Target.ID
