@@ -82,7 +82,7 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 	return surface.Commit(ctx, d.Kit, c, surface.Change[levelOut]{
 		Check: checkNames(in.Name),
 		Plan: func(p *canon.Plan) error {
-			card, err := p.Card(in.Name)
+			card, err := onlyCard(ctx, p, in.Name)
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 	return surface.Commit(ctx, d.Kit, c, surface.Change[deleteOut]{
 		Check: checkNames(in.Name),
 		Plan: func(p *canon.Plan) error {
-			card, err := p.Card(in.Name)
+			card, err := onlyCard(ctx, p, in.Name)
 			if err != nil {
 				return err
 			}

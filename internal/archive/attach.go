@@ -78,7 +78,7 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 	}
 	return surface.Commit(ctx, d.Kit, c, surface.Change[uploadOut]{
 		Check: checkNames(in.Name),
-		Plan:  func(p *canon.Plan) error { return d.attachFile(p, c, in) },
+		Plan:  func(p *canon.Plan) error { return d.attachFile(ctx, p, c, in) },
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (uploadOut, error) {
 			w, err := replyWritten(ctx, l, c, r)
 			if err != nil {
@@ -99,15 +99,12 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 }
 
 // attachFile plans to store the file in a new card or in an existing one.
-func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
-	card, ok, err := p.Has(in.Name)
+func (d *deps) attachFile(ctx context.Context, p *canon.Plan, c *op.Call, in uploadIn) error {
+	card, err := onlyCard(ctx, p, in.Name)
 	switch {
-	case err != nil:
-		return err
-	case ok:
+	case err == nil:
 		return d.replaceFile(p, c, card, in)
-	case isHandle(in.Name):
-		_, err := p.Card(in.Name)
+	case fault.KindOf(err) != fault.NotFound || isHandle(in.Name):
 		return err
 	}
 	var names problems

@@ -105,7 +105,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			if err := requireRole(p.Snapshot, access.RoleGM, "auto_link with mode apply"); err != nil {
 				return err
 			}
-			card, err := p.Card(in.Name)
+			card, err := onlyCard(ctx, p, in.Name)
 			if err != nil {
 				return err
 			}

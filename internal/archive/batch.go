@@ -158,16 +158,14 @@ func (s *step) write(w *writer) (canon.Card, error) {
 	if s.action == "create" && !s.orCreate {
 		return w.createCard(&s.sheet, s.name)
 	}
-	card, ok, err := w.plan.Has(s.name)
+	card, err := onlyCard(w.ctx, w.plan, s.name)
 	switch {
-	case err != nil:
-		return canon.Card{}, err
-	case ok:
+	case err == nil:
 		return w.updateCard(&s.sheet, card)
-	case s.orCreate && s.ifMatch == "":
+	case fault.KindOf(err) == fault.NotFound && s.orCreate && s.ifMatch == "":
 		return w.put(&s.sheet, s.name)
 	}
-	return w.plan.Card(s.name) // returns the usual not-found error
+	return canon.Card{}, err
 }
 
 // batchPerItem commits each step by itself. Each step has its own idempotency key, derived from the

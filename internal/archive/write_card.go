@@ -119,7 +119,7 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenC
 		Check: checkNames(s.nameArgs()...),
 		Plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
-			card, err := p.Card(in.Name)
+			card, err := onlyCard(ctx, p, in.Name)
 			if err != nil {
 				return err
 			}

@@ -31,6 +31,33 @@ func TestACardIsMade(t *testing.T) {
 	s.wantRebuilt()
 }
 
+// A name that the caller sees on several cards is no target of a write: the user here has taken the name of a card that is
+// hidden from it.
+func TestAWriteNamesOneCard(t *testing.T) {
+	s := newDesk(t)
+	s.hid(access.LevelGM, "Aldous", "<p>He found the street.</p>")
+	s.Do("user", "create_card", `{"name": "Aldous", "content": "Mine now."}`)
+	id := s.As("user").Call("get_card", `{"name": "Aldous"}`).Text("id")
+	for operation, more := range map[string]string{
+		"update_card":       `"patch": {"mode": "append", "content": "A secret."}`,
+		"rename_card":       `"new_name": "Else"`,
+		"set_card_level":    `"level": "gm"`,
+		"delete_card":       `"confirm": "Aldous"`,
+		"restore_card":      `"to_version": 1`,
+		"upload_attachment": `"data": "AAEC"`,
+		"auto_link":         `"mode": "apply", "dry_run": false`,
+	} {
+		said := s.As("admin").WantFault("conflict", operation, `{"name": "aldous", `+more+`}`)
+		if !strings.Contains(said, id+" (user)") || !strings.Contains(said, "(gm)") {
+			t.Errorf("%s: %s", operation, said)
+		}
+	}
+	s.As("gm").Call("batch_cards", `{"ops": [{"action": "update", "name": "Aldous", "content": "x"}]}`).
+		Want("results.0.code", "conflict")
+	s.Do("user", "update_card", `{"name": "Aldous", "content": "Still mine."}`)
+	s.Do("gm", "update_card", `{"name": "~`+id+`", "content": "Read by all."}`)
+}
+
 // TestAWrittenCardIsAnsweredWhole fails each look-up of an answer in turn: a card that could not be read is not left
 // out of it.
 func TestAWrittenCardIsAnsweredWhole(t *testing.T) {

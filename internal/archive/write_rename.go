@@ -63,7 +63,7 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 	return surface.Commit(ctx, d.Kit, c, surface.Change[renameOut]{
 		Check: checkNames(in.Name, in.NewName),
 		Plan: func(p *canon.Plan) error {
-			card, err := p.Card(in.Name)
+			card, err := onlyCard(ctx, p, in.Name)
 			if err != nil {
 				return err
 			}

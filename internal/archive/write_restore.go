@@ -128,7 +128,7 @@ func (o *restoreOut) setWrittenAt(ctx context.Context, l *canon.Snapshot, id can
 }
 
 func planRevert(ctx context.Context, p *canon.Plan, in restoreIn) error {
-	card, err := p.Card(in.Name)
+	card, err := onlyCard(ctx, p, in.Name)
 	if err != nil {
 		return err
 	}

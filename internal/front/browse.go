@@ -118,6 +118,11 @@ type foundCard struct {
 	Code  string   `json:"codename"`
 	Links []string `json:"links"`
 	More  int      `json:"more_links"`
+
+	Homonyms []struct {
+		ID    string `json:"id"`
+		Level string `json:"level"`
+	} `json:"homonyms"`
 }
 
 // findCard finds a card by any of its names.

@@ -66,12 +66,24 @@ func (f *Front) write(ctx context.Context, c *op.Call, in writeIn) (writeOut, er
 	}
 	found, err := f.findCard(ctx, c, in.Name)
 	switch {
+	case err == nil && len(found.Homonyms) > 0 && plain(found.Name) == plain(in.Name):
+		return writeOut{}, severalFault(found)
 	case err == nil:
 		return f.change(ctx, c, in, found, patch)
 	case fault.KindOf(err) != fault.NotFound || patch != nil && in.Find != "":
 		return writeOut{}, err
 	}
 	return f.create(ctx, c, in)
+}
+
+// severalFault refuses a write to a name that several cards have.
+func severalFault(found foundCard) error {
+	ids := []string{"~" + found.ID}
+	for _, o := range found.Homonyms {
+		ids = append(ids, "~"+o.ID+" ("+o.Level+")")
+	}
+	return fault.New(fault.Conflict, "%d cards are called %q; give the id of the one you mean as name: %s", len(ids), found.Name,
+		strings.Join(ids, ", "))
 }
 
 // patch returns the change of a part of the content; nil for none.
