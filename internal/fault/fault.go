@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -35,10 +36,12 @@ const (
 	Unavailable              // a required component does not respond
 )
 
-var table = [...]struct {
+type tableRow struct {
 	code   string
 	status int
-}{
+}
+
+var table = [...]tableRow{
 	Internal:     {"internal_error", http.StatusInternalServerError},
 	Invalid:      {"validation_error", http.StatusBadRequest},
 	Rule:         {"validation_error", http.StatusUnprocessableEntity},
@@ -57,6 +60,11 @@ func (k Kind) Code() string { return table[k].code }
 
 // HTTPStatus returns the HTTP status of the kind.
 func (k Kind) HTTPStatus() int { return table[k].status }
+
+// KindOfStatus returns the kind with an HTTP status; Internal if none has it.
+func KindOfStatus(status int) Kind {
+	return Kind(max(slices.IndexFunc(table[:], func(k tableRow) bool { return k.status == status }), 0))
+}
 
 // IsOurs reports whether the product or a component failed, so that the caller's request is not the cause.
 func (k Kind) IsOurs() bool { return k == Internal || k == Unavailable }

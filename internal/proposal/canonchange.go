@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -155,9 +156,37 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 	}
 	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true,
 		Transport: c.Transport})
+	if err == nil && result.Rejection != nil {
+		err = rejectedFault(result)
+	}
 	if err != nil {
 		return nil, err
 	}
 	out, err := json.Marshal(result)
 	return &op.Answer{Output: out, Reply: op.Reply{Status: 202}}, err
+}
+
+// rejectedFault returns the error for a write whose proposal was rejected: that of the write itself where it failed in its
+// dry run.
+func rejectedFault(r Result) error {
+	e := fault.New(fault.Rule, "%s", r.Rejection.Message)
+	switch status := r.Rejection.Details[detailStatus].(type) {
+	case int:
+		e.Kind = fault.KindOfStatus(status)
+	case float64: // of a record
+		e.Kind = fault.KindOfStatus(int(status))
+	default:
+		e.RetryAfter = time.Duration(r.Rejection.RetryAfterSeconds) * time.Second
+		if r.Rejection.Gate == GateRate {
+			e.Kind = fault.RateLimited
+		} else if r.Rejection.Retryable {
+			e.Kind = fault.Unavailable
+		}
+	}
+	for _, i := range r.Issues {
+		if i.Field != "" {
+			e.Fields = append(e.Fields, fault.Field(i))
+		}
+	}
+	return e.With("code", r.Rejection.Code).With("gate", string(r.Rejection.Gate)).With("proposalId", r.ProposalID)
 }

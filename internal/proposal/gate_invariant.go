@@ -113,6 +113,10 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 	}
 	o.issues = issuesOf(err)
 	o.refused = &Rejection{Message: "it cannot be applied in this world (" + o.issues[0].Error +
-		"); change that and propose again", Details: map[string]any{"issues": o.issues}}
+		"); change that and propose again",
+		Details: map[string]any{"issues": o.issues, detailStatus: fault.KindOf(err).HTTPStatus()}}
 	return nil
 }
+
+// detailStatus is the detail of a rejection with the HTTP status that the change itself would have got.
+const detailStatus = "status"
