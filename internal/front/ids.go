@@ -145,8 +145,11 @@ func (l *idLookup) find(ctx context.Context, name string) (string, error) {
 // idEnds are the ends of the names of arguments that take ids.
 var idEnds = []string{"Id", "Ids", "_id", "_ids", "secret_of"}
 
-// takesID reports whether an argument takes ids of things that may have names.
+// takesID reports whether an argument takes ids of things that may have names of cards. A campaign is a world.
 func takesID(name string) bool {
+	if name == "campaign_id" {
+		return false
+	}
 	for _, end := range idEnds {
 		if strings.HasSuffix(name, end) {
 			return true

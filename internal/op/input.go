@@ -26,11 +26,12 @@ type input struct {
 	target   string
 	player   uuid.UUID
 	dry      bool
+	part     bool // of another call, whose world it has unless it names a campaign
 }
 
 // readInput checks a call's input and removes the engine's own fields from it.
 func (o *Operation) readInput(r Request) (in input, err error) {
-	in.world, in.key, in.dry = r.World, r.IdempotencyKey, r.whole.Request().DryRun
+	in.world, in.key, in.dry, in.part = r.World, r.IdempotencyKey, r.whole.Request().DryRun, r.whole.Valid()
 	raw := []byte(r.Input)
 	if len(raw) == 0 {
 		raw = []byte("{}")
@@ -109,8 +110,8 @@ func (o *Operation) takeEngineFields(n *node, in *input, f *faults) {
 		if v, ok := take("world"); ok {
 			in.setWorldArg(v, "world", f)
 		}
-		if v := n.member("campaign_id"); v != nil && o.declaresField("campaign_id") {
-			in.setWorldArg(*v, "campaign_id", f)
+		if v := n.member(campaignField); v != nil && o.declaresField(campaignField) {
+			in.setWorldArg(*v, campaignField, f)
 		}
 	}
 	if !o.takesKey() {
@@ -140,7 +141,7 @@ func (in *input) setWorldArg(v node, field string, f *faults) {
 		return
 	case v.kind != '"':
 		f.add(at, "must be a string, not %s", kindWord(&v))
-	case in.world != "" && in.world != v.text:
+	case in.world != "" && in.world != v.text && !(in.part && field == campaignField):
 		f.add(at, "differs from the world in the address of the request; send only one of them")
 	default:
 		in.world, in.worldArg = v.text, true

@@ -99,3 +99,38 @@ func TestInputsAreFilledIn(t *testing.T) {
 		t.Errorf("envelope fields on a read: %v, %v", a, err)
 	}
 }
+
+// A part of a call has the world of the call, unless it names a campaign of its own, which the caller must have.
+func TestAPartMayNameACampaign(t *testing.T) {
+	var l *op.Local
+	set := smallSet()
+	set.Operations = append(set.Operations, op.Define(op.Spec{Name: "whole", Title: "Whole", Doc: "Whole.",
+		Surfaces: []string{"set"}, Effect: access.Write, MinRole: access.RoleUser},
+		func(ctx context.Context, c *op.Call, in struct {
+			Part string `json:"part" jsonschema:"Campaign of the part."`
+		}) (out campaignIn, err error) {
+			a, err := l.Invoke(ctx, c.Grant.Caller(), c.PartOf("tell", []byte(`{"campaign_id":"`+in.Part+`"}`)))
+			if err == nil {
+				err = json.Unmarshal(a.Output, &out)
+			}
+			return out, err
+		}))
+	var err error
+	l, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{set}, Worlds: &twoWorlds{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser}}
+	two := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser, worldB: access.RoleUser}}
+	for name, row := range map[string]struct {
+		caller access.Caller
+		part   string
+		works  bool
+	}{"its own": {two, "a", true}, "another": {two, "b", true}, "one of others": {one, "b", false}} {
+		_, err := l.Invoke(t.Context(), row.caller, op.Request{Operation: "whole", World: "a",
+			Input: json.RawMessage(`{"part":"` + row.part + `"}`)})
+		if (err == nil) != row.works {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
