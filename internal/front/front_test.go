@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"loregate/internal/access"
@@ -111,6 +112,38 @@ func TestWriteAddsLabels(t *testing.T) {
 		}
 	}
 	s.refused(c, "write", `{"name": "Quay", "labels": ["x"], "append": "More."}`, fault.Invalid, "call of their own")
+}
+
+// Several who give a page its first labels at once all succeed.
+func TestFirstLabelsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleUser, nil)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if _, err := s.call(c, "write", fmt.Sprintf(`{"name": "Quay", "labels": ["label%d"]}`, i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	got := fmt.Sprint(s.ask(c, "call_operation", `{"operation": "get_tags", "arguments": {"name": "Quay"}}`))
+	for i := range 8 {
+		if !strings.Contains(got, fmt.Sprintf("name:label%d", i)) {
+			t.Errorf("label%d is not in %s", i, got)
+		}
+	}
+}
+
+// A write to a name that several cards have is refused.
+func TestWriteToSeveralCards(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.ask(s.with(access.RoleGM, nil), "write", `{"name": "The Diver", "content": "Drowned.", "level": "gm"}`)
+	s.ask(s.with(access.RoleUser, nil), "write", `{"name": "The Diver", "content": "Mine."}`)
+	s.refused(s.with(access.RoleGM, nil), "write", `{"name": "the diver", "append": "A secret."}`, fault.Conflict, "(gm)")
+	s.ask(s.with(access.RoleUser, nil), "write", `{"name": "The Diver", "append": "More."}`)
 }
 
 // A question of which no operation knows the words is about the world.

@@ -170,16 +170,19 @@ func (f *Front) addLabels(ctx context.Context, c *op.Call, in writeIn, found fou
 		return out, nil
 	}
 	list, err := f.findCard(ctx, c, found.Name+tagsChild)
-	switch {
-	case err == nil:
+	if fault.KindOf(err) == fault.NotFound {
+		out, err = f.wrote(ctx, c, "create_card", "changed", args{"name": found.Name + tagsChild, "type": "Pointer",
+			"content": listOf(added)})
+		if fault.KindOf(err) == fault.Conflict { // somebody else has made the list meanwhile
+			list, err = f.findCard(ctx, c, found.Name+tagsChild)
+		}
+	}
+	if err == nil && list.ID != "" {
 		add := args{"mode": "append", "content": "\n" + listOf(added)}
 		if err := fitPatch(ctx, list, add); err != nil {
 			return out, err
 		}
 		out, err = f.wrote(ctx, c, "update_card", "changed", args{"name": "~" + list.ID, "patch": add})
-	case fault.KindOf(err) == fault.NotFound:
-		out, err = f.wrote(ctx, c, "create_card", "changed", args{"name": found.Name + tagsChild, "type": "Pointer",
-			"content": listOf(added)})
 	}
 	if out.Name = found.Name; out.Proposal == "" {
 		out.ID, out.Type, out.Version, out.ETag = found.ID, found.Type, 0, nil
