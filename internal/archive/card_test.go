@@ -139,6 +139,7 @@ func TestAFormerNameFindsTheCard(t *testing.T) {
 		s.wrote("Old Mill+cellar", "Damp.")
 		s.renamed("Old Mill", "New Mill")
 		s.As("user").Call("get_card", `{"name": "Old Mill"}`).Want("name", "New Mill").Want("renamed_from", "Old Mill")
+		s.As("user").Call("fetch", `{"id": "Old Mill"}`).Want("title", "New Mill")
 		s.As("user").Call("get_card", `{"name": "Old Mill+cellar"}`).Want("name", "New Mill+cellar").Want("renamed_from",
 			"Old Mill+cellar")
 		s.leveled("New Mill", access.LevelGM)

@@ -136,10 +136,11 @@ func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conne
 	if uuid.Validate(strings.TrimSpace(name)) == nil {
 		name = "~" + strings.TrimSpace(name)
 	}
-	card, err := findCard(ctx, l, name)
+	found, err := resolveName(ctx, l, name)
 	if err != nil {
 		return connectorText{}, err
 	}
+	card := found.card
 	text, err := renderMarkdown(ctx, l, card)
 	if err != nil {
 		return connectorText{}, err

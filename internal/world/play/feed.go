@@ -15,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/event"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/world"
 )
@@ -62,13 +63,19 @@ func (h *Host) openStream(ctx context.Context, c *op.Call, vars map[string]strin
 	f := &follower{host: h, grant: c.Grant, player: player, closed: map[uuid.UUID]bool{}}
 	err = h.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
 		f.from = snap.Now()
+		if after == "" {
+			return nil
+		}
 		id, _, _ := strings.Cut(after, ".")
 		u, bad := uuid.Parse(id)
 		if bad != nil {
-			return nil
+			return unknownMessage()
 		}
 		events, _, err := snap.Events(ctx, canon.EventQuery{ID: u, Page: canon.Page{Limit: 1}})
-		if len(events) > 0 {
+		if err == nil && len(events) == 0 {
+			err = unknownMessage()
+		}
+		if err == nil {
 			f.from, f.had, f.hadOf = events[0].Seq-1, after, u
 		}
 		return err
@@ -77,6 +84,10 @@ func (h *Host) openStream(ctx context.Context, c *op.Call, vars map[string]strin
 		return nil, err
 	}
 	return func(yield func(op.Message, error) bool) { f.stream(ctx, yield) }, nil
+}
+
+func unknownMessage() error {
+	return fault.BadField("Last-Event-ID", "is not the id of a message of this stream; leave it out to begin now")
 }
 
 // follower makes the messages of one stream from the events around a player.

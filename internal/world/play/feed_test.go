@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/world/worldtest"
 )
@@ -122,5 +123,11 @@ func TestPlayerStream(t *testing.T) {
 	if _, err := s.Ops.Follow(t.Context(), q.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: s.Ops.Feeds()[0],
 		Vars: map[string]string{"id": p.ID.String()}}); err == nil {
 		t.Error("another player follows")
+	}
+	for _, after := range []string{"garbage", "01900000-0000-7000-8000-000000000000"} {
+		if _, err := s.Ops.Follow(t.Context(), p.Caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: s.Ops.Feeds()[0],
+			Vars: map[string]string{"id": p.ID.String()}, After: after}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a stream after %q: %v", after, err)
+		}
 	}
 }
