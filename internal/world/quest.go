@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,6 +57,11 @@ type QuestCondition struct {
 // IsEmpty reports whether the condition has no kind.
 func (c QuestCondition) IsEmpty() bool {
 	return c.WaitMinutes <= 0 && cmp.Or(c.LocationID, c.Bring, c.Talk, c.Defeat, c.Learn) == ""
+}
+
+// isOfState reports whether the condition is met by where the player is or what it has, whatever it does.
+func (c QuestCondition) isOfState() bool {
+	return c.WaitMinutes <= 0 && (c.LocationID != "" || c.Bring != "" && c.To == "")
 }
 
 // maxSteps bounds the steps of a quest that count.
@@ -124,26 +130,32 @@ func (m *AsOf) FoldQuest(ctx context.Context, q Quest, p Pursuit, e canon.Stored
 		return p, nil, nil
 	}
 	var met []string
-	done := map[string]int64{}
-	for id, at := range p.Done {
-		done[id] = at
+	if p.Done = maps.Clone(p.Done); p.Done == nil {
+		p.Done = map[string]int64{}
 	}
-	for _, s := range q.OpenSteps(p) {
-		since := p.Since
-		n := slices.IndexFunc(q.Steps, func(o QuestStep) bool { return o.ID == s.ID })
-		for _, id := range q.before(n) {
-			since = max(since, p.Done[id])
+	for before := -1; before < len(met); {
+		before = len(met)
+		for _, s := range q.OpenSteps(p) {
+			if before > 0 && !s.isOfState() { // the act itself counts once
+				continue
+			}
+			since := p.Since
+			n := slices.IndexFunc(q.Steps, func(o QuestStep) bool { return o.ID == s.ID })
+			for _, id := range q.before(n) {
+				since = max(since, p.Done[id])
+			}
+			yes, err := m.meets(ctx, s.QuestCondition, d, place, since)
+			if err != nil {
+				return p, nil, err
+			}
+			if yes {
+				met = append(met, s.ID)
+			}
 		}
-		yes, err := m.meets(ctx, s.QuestCondition, d, place, since)
-		if err != nil {
-			return p, nil, err
-		}
-		if yes {
-			met = append(met, s.ID)
-			done[s.ID] = d.Clock
+		for _, id := range met[before:] {
+			p.Done[id] = d.Clock
 		}
 	}
-	p.Done = done
 	if len(p.Done) >= len(q.Steps) || q.Order == "any" && len(p.Done) > 0 {
 		p.State, p.Until, p.Times = QuestDone, d.Clock, p.Times+1
 		return p, met, nil

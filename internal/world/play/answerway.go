@@ -199,8 +199,10 @@ func tellWayTo(name string, ways []world.Way) string {
 	if at < 0 {
 		return ""
 	}
-	return "To reach " + ways[at].Name + ", " + tellPath(ways[at].Path) + "."
+	return "To reach " + titleOfWay(ways[at]) + ", " + tellPath(ways[at].Path) + "."
 }
+
+func titleOfWay(w world.Way) string { return world.Card{Name: w.Name}.Title() }
 
 // locateNear tells in which of the nearest places somebody or something is that stays where it is, or which of them is
 // such a place by its first sentence: an inn; "" if none is.
@@ -215,7 +217,7 @@ func (a *answerer) locateNear(name string, ways []world.Way) (string, error) {
 		}
 		here = slicesx.Filter(here, func(t world.Card) bool { return !t.IsType(world.TypePlayer) && !isPortable(t) })
 		if found, _ := matchNames(name, here, command.FitForms); len(found) == 1 {
-			return found[0].Title() + " is not here. You might look in " + w.Name + ": " + tellPath(w.Path) + ".", nil
+			return found[0].Title() + " is not here. You might look in " + titleOfWay(w) + ": " + tellPath(w.Path) + ".", nil
 		}
 		t, ok, err := a.CardByID(a.ctx, w.To)
 		if err != nil || !ok {
@@ -227,7 +229,7 @@ func (a *answerer) locateNear(name string, ways []world.Way) (string, error) {
 		}
 		for first := range meaning.Sentences(text) {
 			if command.Mentions(first, name) {
-				return "To reach " + w.Name + ", " + tellPath(w.Path) + ".", nil
+				return "To reach " + titleOfWay(w) + ", " + tellPath(w.Path) + ".", nil
 			}
 			break
 		}

@@ -316,9 +316,13 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 			if spoken, ok := sayOfOneself(who, sentence, p.of == who.ID); ok {
 				best, line, hits = p, spoken, n
 				switch {
-				case asksWhy.MatchString(said) && !tellsWhy(sentence):
+				case !(asksWhy.MatchString(said) && !tellsWhy(sentence) ||
+					asksMeasure.MatchString(said) && !measures.MatchString(sentence)):
+				case p.of == who.ID:
+					line = "I can only say this: " + spoken
+				case asksWhy.MatchString(said):
 					line = unsure.tell(s.action.Line, "")
-				case asksMeasure.MatchString(said) && !measures.MatchString(sentence):
+				default:
 					line = ignorant.tell(s.action.Line, "")
 				}
 			}

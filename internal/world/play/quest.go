@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,8 +15,11 @@ import (
 
 // The words of commands about quests, as they are typed.
 var (
-	questLists = []string{"quests", "quest", "quest log", "quest list", "journal", "my quests", "list quests",
-		"show quests", "show my quests", "check quests", "open journal", "tasks", "my tasks"}
+	questLists = regexp.MustCompile(`^(?:(?:list|show|check|open|read|see|view|what are|whats|what's) )?(?:me )?(?:my |the )*` +
+		`(?:quests?|tasks?|errands?|missions?|journal|score|progress)(?: log| list)?$|` +
+		`^how am i doing(?: so far)?$|` +
+		`^(?:do i have|have i got|are there|is there|what|which|any) (?:a |an |any |some |the )?` +
+		`(?:quests?|tasks?|errands?|jobs?|missions?)(?: now| here| open| left| to do| do i have| have i| are there(?: to do)?)*$`)
 	acceptWords = []string{"take it on", "take the quest on", "take the job on", "accept", "take on", "agree to",
 		"undertake", "take up", "start the quest", "start quest",
 		"begin the quest", "begin quest", "take the quest", "take the job", "take the task", "take the errand",
@@ -37,18 +41,21 @@ var (
 // no quest that the player has or is offered.
 func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err error) {
 	words := strings.Trim(strings.Join(strings.Fields(strings.ToLower(text)), " "), ".!? ")
-	if slices.Contains(questLists, words) {
+	if questLists.MatchString(words) {
 		return command.Intent{Verb: command.Quests, Confidence: 1}, true, nil
 	}
 	if lead, rest, ok := strings.Cut(words, ", i "); ok && len(strings.Fields(lead)) <= 3 {
 		words = "i " + rest // yes Gudrun, I accept the job
 	}
+	if plain := agreeing.ReplaceAllString(words, ""); !slices.Contains(promiseWords, words) && plain != "" {
+		words = plain
+	}
 	verb, name := splitQuestWords(words)
-	if verb == "" {
+	if verb == "" || !r.stands {
 		return i, false, nil
 	}
-	if !r.stands {
-		return i, false, nil
+	if name, err = r.cutGiver(name); err != nil {
+		return i, false, err
 	}
 	i = command.Intent{Verb: verb, DirectObject: name, Confidence: 1}
 	if slices.Contains(promiseWords, words) || verb == command.Accept && slices.Contains(anyQuest, name) {
@@ -64,6 +71,35 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 	}
 	t, ok, err := r.FindNamed(r.ctx, name)
 	return i, ok && t.IsType(world.TypeQuest), err
+}
+
+// agreeing matches the words of agreement before those that accept.
+var agreeing = regexp.MustCompile(`^(?:(?:ok(?:ay)?|yes|yeah|yep|sure|al(?:l )?right|fine|well|right|gladly|of course|certainly|` +
+	`good|great|oh|then|so)[,!.]? +)+`)
+
+// cutGiver returns the name of a quest without a possessive before it, and without somebody here who is addressed or named
+// as its giver behind it: your errand Gil.
+func (r sentenceReader) cutGiver(name string) (string, error) {
+	words := strings.Fields(name)
+	if len(words) > 1 && slices.Contains([]string{"your", "his", "her", "their", "that", "this"}, words[0]) {
+		words = words[1:]
+	}
+	if len(words) < 2 || !slices.Contains(anyQuest, words[0]) {
+		return strings.Join(words, " "), nil
+	}
+	people, err := r.listPeople()
+	rest := strings.TrimPrefix(strings.Join(words[1:], " "), "from ")
+	if err == nil && len(findMatches(rest, people)) > 0 {
+		return words[0], nil
+	}
+	return strings.Join(words, " "), err
+}
+
+// isQuestAbout reports whether a sentence is about quests as it was typed, with "it" for a quest. "I'll take it" may mean a
+// thing.
+func (r sentenceReader) isQuestAbout(text string) (bool, error) {
+	_, ok, err := r.questIntent(text)
+	return ok && !strings.HasSuffix(strings.TrimRight(strings.ToLower(text), ".! "), "take it"), err
 }
 
 // findNamedOffer returns the title of the quest that the partner of the player offered last; "" if it offered none.

@@ -77,6 +77,30 @@ func TestAQuestIsPlayedToItsEnd(t *testing.T) {
 		"player.quests.0.name", "The Third Step")
 }
 
+// The only quest that is offered is taken on in the words that people use, and a thing that the player has already counts.
+func TestAQuestIsTakenOnInPlainWords(t *testing.T) {
+	for i, words := range []string{"ok i'll do it", "Alright, I'll do it!", "yes i will take it on", "sure, i accept your errand oda",
+		"i'll take on the errand from Oda Tarn"} {
+		s := worldtest.New(t)
+		s.Card(canon.NewCard{Name: "A Key to the Quay", Type: world.TypeQuest, Fields: []byte(`{"giver":"Oda Tarn","steps":[
+			{"id":"key","text":"Take the iron key.","bring":"Iron Key"},
+			{"text":"Be at the quay.","locationId":"loc-quay","requires":["key"]}]}`)})
+		p := s.Joins("Mira")
+		p.Does("n")
+		p.Does("any errands here?").Is("results.0.text", "You could take on “A Key to the Quay”.")
+		if i == 0 {
+			p.Does("take the iron key")
+		}
+		p.Does(words).Is("results.0.verb", "accept", "results.0.outcome", "done")
+		if i == 0 {
+			p.Does("look")
+			p.Does("my errands").Is("results.0.text", "A Key to the Quay: Be at the quay.")
+			p.Does("s").Is("events.2.payload.quests.0.state", "done")
+			p.Does("how am i doing").Is("results.0.text", "Nothing asks to be done, here and now.")
+		}
+	}
+}
+
 func TestQuestsRepeatFailAndEnd(t *testing.T) {
 	s := questScene(t)
 	p := s.Joins("Mira")

@@ -42,7 +42,11 @@ func (h *Host) readSentence(ctx context.Context, g access.Grant, player canon.Ca
 		if err != nil {
 			return err
 		}
-		if out.text, err = r.nameReferents(text); err != nil {
+		quest, err := r.isQuestAbout(text)
+		if out.text = text; err == nil && !quest {
+			out.text, err = r.nameReferents(text)
+		}
+		if err != nil {
 			return err
 		}
 		p, byGrammar, err = r.read(out.text)

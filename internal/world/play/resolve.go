@@ -459,6 +459,8 @@ func (s *turn) notHere(phrase string) error {
 		switch {
 		case len(r.cards) > 0 && !r.all:
 			text += " But there is " + world.JoinNames(slicesx.Map(r.cards, world.Definite), "and") + "."
+		case r.isMentioned() && !r.mention.Denied && command.Mentions(r.mention.Sentence, phrase):
+			text = "Of the " + withoutArticle(markup.Clean(phrase)) + " there is only this: “" + r.mention.Sentence + "”"
 		case r.isMentioned() && !r.mention.Denied:
 			text += " But: “" + r.mention.Sentence + "”"
 		}

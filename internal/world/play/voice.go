@@ -142,9 +142,11 @@ func turnRest(words []string, pronoun string) (string, bool) {
 		}
 	}
 	for i, w := range words {
-		if previous := words[max(i-1, 0)]; w == "says" && subjectPronouns[previous] == nil &&
-			previous == strings.ToLower(previous) {
-			return "", false // and when asked says that
+		switch previous := words[max(i-1, 0)]; {
+		case w == "says" && previous == "asked": // and when asked says that
+			words[i] = "say"
+		case w == "says" && subjectPronouns[previous] == nil && previous == strings.ToLower(previous):
+			return "", false
 		}
 		if pronoun != "" && subjectPronouns[pronoun][strings.Trim(strings.ToLower(w), ".,;:!?")] != "" {
 			return "", false
@@ -188,6 +190,10 @@ func sayOfOneself(who world.Card, sentence string, own bool) (line string, ok bo
 	}
 	names := nameForms(who.Title())
 	at := slices.IndexFunc(names, func(n string) bool { return strings.Contains(sentence, n) })
+	if first, _, _ := strings.Cut(strings.ToLower(sentence), " "); own && subjectPronouns[first] == nil &&
+		isThirdPerson(first) && meaning.Lemma(first, meaning.Noun) == "" {
+		return "", false // a sentence without a subject, which is the person
+	}
 	if at < 0 {
 		return sentence, !own || !tellsOf.MatchString(sentence) && !kept.MatchString(sentence)
 	}
