@@ -139,7 +139,7 @@ var (
 	)
 	behindWords = strings.Fields("who that which whose with without in on at by from of behind under near beside before " +
 		"over above below through across around beneath next like together as so because while when until till down up " +
-		"into onto toward towards along against than")
+		"into onto toward towards along against than labelled labeled marked inscribed entitled titled")
 )
 
 // HeadOf returns the base form of the noun of a name: "boy" of "the ferryman's boy", "writer" of "letter-writer",

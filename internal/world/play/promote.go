@@ -86,6 +86,7 @@ func (r referent) isPromotable() bool { return r.isPromotableAs(false) }
 // isPromotableAs is isPromotable for an act that needs somebody, if person is set.
 func (r referent) isPromotableAs(person bool) bool {
 	return r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && len(r.name) <= maxNoun &&
+		!strings.HasSuffix(r.mention.Noun, "'s") && !strings.HasSuffix(r.mention.Noun, "’s") && // a mason's lunch tells of no mason
 		(isThing(r.noun()) || person && mayBePerson(r.noun()))
 }
 
