@@ -1,6 +1,7 @@
 package play
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,7 +103,7 @@ func (s *turn) findKeeper() (t world.Card, ok bool, err error) {
 
 // answerFare returns the line with which somebody answers the wish for food or drink, or the question for its price; ""
 // if the texts of the place tell of none.
-func (s *turn) answerFare(who world.Card, thing string, priced bool) (string, error) {
+func (s *turn) answerFare(who world.Card, thing, said string) (string, error) {
 	found, err := s.findFare(thing)
 	if err != nil || len(found) == 0 {
 		return "", err
@@ -117,13 +118,19 @@ func (s *turn) answerFare(who world.Card, thing string, priced bool) (string, er
 	case kept && keeper.ID != who.ID:
 		s.narrowLabel(keeper)
 		return "For " + what + " ask " + keeper.Title() + ".", nil
-	case kept && priced:
+	case kept && asksMenu.MatchString(said):
+		return "There is " + what + ". Say what you will have.", nil
+	case kept && priceWished.MatchString(said):
 		return unpriced.tell(s.action.Line, what), nil
 	case kept:
 		return capitalize(serving.tell(s.action.Line, what)), nil
 	}
 	return capitalize(unsold.tell(s.action.Line, what)), nil
 }
+
+// asksMenu matches the question for all that there is to eat or drink.
+var asksMenu = regexp.MustCompile(`(?i)^(?:so |and |well,? )*(?:what\b.*\b(?:serve|have|got|eat|drink|menu|offer)|` +
+	`(?:do|have) you (?:have |got )?(?:anything|something) to (?:eat|drink)|is there (?:anything|something) to (?:eat|drink))\b`)
 
 // tellFare tells who serves the food and the drink of a name here; "" if nobody does.
 func (a *answerer) tellFare(name string) (string, error) {

@@ -78,7 +78,7 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	if wish && slices.Contains([]string{"one", "some", "another", "two", "more"}, strings.ToLower(thing)) {
 		return "Of which? Say its name.", nil
 	}
-	if line, err := s.answerFare(b.other, thing, priceWished.MatchString(said)); err != nil || line != "" {
+	if line, err := s.answerFare(b.other, thing, said); err != nil || line != "" {
 		return line, err
 	}
 	if m := requestPattern.FindStringSubmatch(said); m != nil && !wish && !slices.Contains(talkVerbs, m[1]) ||

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loregate/internal/meaning"
+	"loregate/internal/world"
 )
 
 func TestInFirstPerson(t *testing.T) {
@@ -20,6 +21,8 @@ func TestInFirstPerson(t *testing.T) {
 		{"Lucien has run up a bill which Fenella keeps, since it is, she says, a novel.", "Lucien Brel",
 			"I have run up a bill which Fenella keeps, since it is, she says, a novel."},
 		{"She worked on boats and knows every clerk.", "Oda Tarn", ""},
+		{"Lights a lamp each evening, and when asked says that the room is damp.", "Oda Tarn",
+			"I light a lamp each evening, and when asked say that the room is damp."},
 		{"She told him to wait.", "Oda Tarn", ""}, {"Made the rubbing herself.", "Oda Tarn", ""},
 		{"Somebody has taken the iron.", "Oda Tarn", ""}, {"The well hums.", "Oda Tarn", ""},
 	} {
@@ -63,5 +66,13 @@ func TestGoOn(t *testing.T) {
 		if got := goOn(slices.Collect(meaning.Sentences(text)), 0, said, nil); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
+	}
+}
+
+// A sentence without a subject that does not turn is not said as it stands.
+func TestNobodySaysASentenceWithoutItself(t *testing.T) {
+	who := world.Card{Name: "Oda Tarn"}
+	if line, ok := sayOfOneself(who, "Keeps the bar with her sleeves rolled and his opinions down.", true); ok {
+		t.Errorf("she says: %s", line)
 	}
 }
