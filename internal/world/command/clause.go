@@ -806,7 +806,8 @@ func recipientFirst(words []word) (object, to []word) {
 		if w.kind != plainWord {
 			return words, nil
 		}
-		if w.is(articleClass|numberClass) || w.raw[0] >= '0' && w.raw[0] <= '9' || w.oneOf("it", "them") {
+		if w.is(articleClass|numberClass) || w.raw[0] >= '0' && w.raw[0] <= '9' || w.oneOf("it", "them") ||
+			w.oneOf("his", "her", "its", "their", "our") && n+1 < len(words) {
 			return words[n:], words[:n]
 		}
 	}

@@ -9,6 +9,10 @@ import (
 // TestLinesOfPlayers reads lines that players typed, and that were misread once.
 func TestLinesOfPlayers(t *testing.T) {
 	for text, want := range map[string]string{
+		"give old cod his boathook back":                        "give boathook old cod",
+		"give the miller her lamp":                              "give lamp miller",
+		"have a good look around":                               "look",
+		"rest a bit by the water":                               "rest water",
 		"take the boathook and yawn":                            "take boathook; ?verb",
 		"look at the tariff board and yawn":                     "look tariff board; ?verb",
 		"take the sword and bow":                                "take sword; take bow",

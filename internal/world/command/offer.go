@@ -2,7 +2,8 @@ package command
 
 import "slices"
 
-// cutBack drops the "back" behind the recipient of a gift: give Oda back her lamp.
+// cutBack drops the "back" behind the recipient of a gift, or behind the gift: give Oda back her lamp, give Oda her lamp
+// back.
 func cutBack(words []word, h head) []word {
 	if !h.ok || h.usage.acts[withObject] != Give {
 		return words
@@ -11,6 +12,11 @@ func cutBack(words []word, h head) []word {
 		if words[i].fold == "back" && !words[i-1].oneOf("the", "a", "an", "my", "your", "his", "its", "their", "our") &&
 			!words[i+1].is(prepositionClass) {
 			return slices.Delete(slices.Clone(words), i, i+1)
+		}
+	}
+	if last := len(words) - 1; last > h.end+1 && words[last].fold == "back" {
+		if _, to := recipientFirst(words[h.end+1 : last]); to != nil {
+			return words[:last]
 		}
 	}
 	return words

@@ -136,6 +136,9 @@ func handlingOf(m *command.Manner, read command.Verb) (handling, bool) {
 		return h, true
 	}
 	h, ok := handlings()[m.Verb]
+	if m.Verb == "have" && (read == command.Look || read == command.Examine) {
+		return h, false // have a good look around
+	}
 	if ok && m.Verb == "open" && m.Object == "" && len(m.Parts) > 0 && m.Parts[0].By == "up" {
 		m.Object, m.Parts = m.Parts[0].Name, slices.Delete(slices.Clone(m.Parts), 0, 1) // open up the piano
 	}

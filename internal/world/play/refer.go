@@ -34,6 +34,10 @@ func (r sentenceReader) nameReferents(text string) (string, error) {
 		if name == "" {
 			continue
 		}
+		if before := strings.Fields(strings.ToLower(string(runes[:p.Span.Start]))); p.Owns &&
+			slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(w string) bool { return slices.Contains(before, w) }) {
+			continue // give Oda her lamp
+		}
 		if p.Owns {
 			name += "'s"
 		}
