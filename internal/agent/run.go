@@ -93,8 +93,8 @@ func (a *Agents) Run(ctx context.Context, w access.WorldID, name string, o Order
 // switchEvery is the time between two looks at an agent's switch.
 const switchEvery = 250 * time.Millisecond
 
-// Refuse refuses a call in a world of an agent that is switched off there, for [op.Config]: of a run in this process, or of
-// one elsewhere that has a key of the agent.
+// Refuse refuses a call in a world of an agent that is switched off there, for [op.Config]: of a run in this process, or
+// of one elsewhere that has a key of the agent.
 func (a *Agents) Refuse(ctx context.Context, c access.Caller, w access.WorldID) error {
 	role, _, ok := roleOf(c.Subject)
 	if !ok || w == (access.WorldID{}) {

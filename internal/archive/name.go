@@ -80,8 +80,8 @@ func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch
 // isHandle reports whether a name argument is an id or a codename.
 func isHandle(name string) bool { return name != "" && (name[0] == '~' || name[0] == ':') }
 
-// onlyCard finds the card that a write names, as Plan.Card does. A name that the caller sees on several cards is refused:
-// what is meant for a hidden card must not get into one that others read.
+// onlyCard finds the card that a write names, as Plan.Card does. A name that the caller sees on several cards is
+// refused: what is meant for a hidden card must not get into one that others read.
 func onlyCard(ctx context.Context, p *canon.Plan, name string) (canon.Card, error) {
 	card, err := p.Card(name)
 	if err != nil || markup.KeyOf(name) != card.Key { // named by its id or codename
@@ -91,7 +91,9 @@ func onlyCard(ctx context.Context, p *canon.Plan, name string) (canon.Card, erro
 	if err != nil || len(same) < 2 {
 		return card, err
 	}
-	ids := slicesx.Map(same, func(c canon.Card) string { return "~" + c.ID.String() + " (" + c.Label.Level.String() + ")" })
-	return canon.Card{}, fault.New(fault.Conflict, "%d cards are called %q; give the id of the one you mean: %s", len(same),
-		card.Name, strings.Join(ids, ", "))
+	ids := slicesx.Map(same, func(c canon.Card) string {
+		return "~" + c.ID.String() + " (" + c.Label.Level.String() + ")"
+	})
+	return canon.Card{}, fault.New(fault.Conflict, "%d cards are called %q; give the id of the one you mean: %s",
+		len(same), card.Name, strings.Join(ids, ", "))
 }

@@ -31,8 +31,8 @@ func TestACardIsMade(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// A name that the caller sees on several cards is no target of a write: the user here has taken the name of a card that is
-// hidden from it.
+// A name that the caller sees on several cards is no target of a write: the user here has taken the name of a card that
+// is hidden from it.
 func TestAWriteNamesOneCard(t *testing.T) {
 	s := newDesk(t)
 	s.hid(access.LevelGM, "Aldous", "<p>He found the street.</p>")

@@ -82,8 +82,8 @@ func severalFault(found foundCard) error {
 	for _, o := range found.Homonyms {
 		ids = append(ids, "~"+o.ID+" ("+o.Level+")")
 	}
-	return fault.New(fault.Conflict, "%d cards are called %q; give the id of the one you mean as name: %s", len(ids), found.Name,
-		strings.Join(ids, ", "))
+	return fault.New(fault.Conflict, "%d cards are called %q; give the id of the one you mean as name: %s", len(ids),
+		found.Name, strings.Join(ids, ", "))
 }
 
 // patch returns the change of a part of the content; nil for none.

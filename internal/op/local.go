@@ -69,7 +69,8 @@ var _ Invoker = (*Local)(nil)
 // NewLocal makes a Local and checks every declaration: unique names and routes, texts, path
 // variables, and examples against the schemas. Its error lists every mistake.
 func NewLocal(c Config) (*Local, error) {
-	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse, near: c.Near,
+	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse,
+		near:     c.Near,
 		surfaces: c.Surfaces,
 		byName:   map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {

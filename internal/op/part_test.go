@@ -116,12 +116,14 @@ func TestAPartMayNameACampaign(t *testing.T) {
 			return out, err
 		}))
 	var err error
-	l, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{set}, Worlds: &twoWorlds{}})
+	l, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{set},
+		Worlds: &twoWorlds{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser}}
-	two := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser, worldB: access.RoleUser}}
+	two := access.Caller{Subject: "ann",
+		Roles: map[access.WorldID]access.Role{worldA: access.RoleUser, worldB: access.RoleUser}}
 	for name, row := range map[string]struct {
 		caller access.Caller
 		part   string

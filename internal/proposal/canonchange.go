@@ -166,8 +166,8 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 	return &op.Answer{Output: out, Reply: op.Reply{Status: 202}}, err
 }
 
-// rejectedFault returns the error for a write whose proposal was rejected: that of the write itself where it failed in its
-// dry run.
+// rejectedFault returns the error for a write whose proposal was rejected: that of the write itself where it failed in
+// its dry run.
 func rejectedFault(r Result) error {
 	e := fault.New(fault.Rule, "%s", r.Rejection.Message)
 	switch status := r.Rejection.Details[detailStatus].(type) {

@@ -340,7 +340,8 @@ func TestAdvisoryKeyProposes(t *testing.T) {
 	bad := op.Request{Operation: "write_card", World: "main", Input: []byte(`{"name":"Rent Quay++x","content":"x"}`)}
 	_, want := s.ops.Invoke(t.Context(), s.as("ada", access.RoleUser).c, bad)
 	_, got := s.ops.Invoke(t.Context(), bot.c, bad)
-	if got == nil || fault.KindOf(got) != fault.KindOf(want) || fault.Show(got, "").Error.Details["code"] != "INVARIANT_BROKEN" {
+	if got == nil || fault.KindOf(got) != fault.KindOf(want) ||
+		fault.Show(got, "").Error.Details["code"] != "INVARIANT_BROKEN" {
 		t.Errorf("a write that is refused of any key with %v: %v", want, got)
 	}
 	world, _ := s.heads()

@@ -57,7 +57,8 @@ func TestALostDatabaseIsNoAnswer(t *testing.T) {
 
 // saysUnavailable matches an answer that says itself that a part of it could not be had: an item of a batch, a finding
 // about the store, a proposal that could not be recorded.
-var saysUnavailable = regexp.MustCompile(`(?i)"code":"(AUDIT_UNAVAILABLE|unavailable)"|the connection to the database was lost`)
+var saysUnavailable = regexp.MustCompile(
+	`(?i)"code":"(AUDIT_UNAVAILABLE|unavailable)"|the connection to the database was lost`)
 
 // cutProof is a story on a database whose connections are cut.
 type cutProof struct {
@@ -113,8 +114,8 @@ func (p *cutProof) cutGoodCall(o *op.Operation, n int, e example) {
 	p.cutCall(o.Name+" "+string(input), call)
 }
 
-// cutCall makes a call that changes nothing, and then repeats it with cuts. The call returns its answer, and the kind of
-// its error.
+// cutCall makes a call that changes nothing, and then repeats it with cuts. The call returns its answer, and the kind
+// of its error.
 func (p *cutProof) cutCall(name string, call func() (string, fault.Kind)) {
 	p.t.Helper()
 	want, _ := call()

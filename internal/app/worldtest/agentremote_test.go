@@ -94,7 +94,8 @@ func TestAgentsRunOverMCPWithTheirOwnKeys(t *testing.T) {
 		if err := a.SwitchAgent(t.Context(), app.SampleWorld, "narrator", on); err != nil {
 			t.Fatal(err)
 		}
-		if err := read("get-location-context"); (err == nil) != on || err != nil && !strings.Contains(err.Error(), "switched off") {
+		err := read("get-location-context")
+		if (err == nil) != on || err != nil && !strings.Contains(err.Error(), "switched off") {
 			t.Errorf("an agent elsewhere that is switched %v: %v", on, err)
 		}
 	}

@@ -2,8 +2,8 @@ package command
 
 import "slices"
 
-// cutBack drops the "back" behind the recipient of a gift, or behind the gift: give Oda back her lamp, give Oda her lamp
-// back.
+// cutBack drops the "back" behind the recipient of a gift, or behind the gift: give Oda back her lamp, give Oda her
+// lamp back.
 func cutBack(words []word, h head) []word {
 	if !h.ok || h.usage.acts[withObject] != Give {
 		return words

@@ -130,7 +130,8 @@ func (s *turn) answerFare(who world.Card, thing, said string) (string, error) {
 
 // asksMenu matches the question for all that there is to eat or drink.
 var asksMenu = regexp.MustCompile(`(?i)^(?:so |and |well,? )*(?:what\b.*\b(?:serve|have|got|eat|drink|menu|offer)|` +
-	`(?:do|have) you (?:have |got )?(?:anything|something) to (?:eat|drink)|is there (?:anything|something) to (?:eat|drink))\b`)
+	`(?:do|have) you (?:have |got )?(?:anything|something) to (?:eat|drink)|` +
+	`is there (?:anything|something) to (?:eat|drink))\b`)
 
 // tellFare tells who serves the food and the drink of a name here; "" if nobody does.
 func (a *answerer) tellFare(name string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -83,10 +84,13 @@ func (needsCard) Error() string { return "world: a noun must become a card first
 // tell that there is none, and is a thing or somebody.
 func (r referent) isPromotable() bool { return r.isPromotableAs(false) }
 
+// ownerForm matches the form of a noun that owns what follows.
+var ownerForm = regexp.MustCompile(`['’]s$`)
+
 // isPromotableAs is isPromotable for an act that needs somebody, if person is set.
 func (r referent) isPromotableAs(person bool) bool {
 	return r.isMentioned() && r.text.of.IsZero() && !r.mention.Denied && len(r.name) <= maxNoun &&
-		!strings.HasSuffix(r.mention.Noun, "'s") && !strings.HasSuffix(r.mention.Noun, "’s") && // a mason's lunch tells of no mason
+		!ownerForm.MatchString(r.mention.Noun) && // a mason's lunch tells of no mason
 		(isThing(r.noun()) || person && mayBePerson(r.noun()))
 }
 

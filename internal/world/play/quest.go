@@ -15,11 +15,12 @@ import (
 
 // The words of commands about quests, as they are typed.
 var (
-	questLists = regexp.MustCompile(`^(?:(?:list|show|check|open|read|see|view|what are|whats|what's) )?(?:me )?(?:my |the )*` +
-		`(?:quests?|tasks?|errands?|missions?|journal|score|progress)(?: log| list)?$|` +
+	questLists = regexp.MustCompile(`^(?:(?:list|show|check|open|read|see|view|what are|whats|what's) )?` +
+		`(?:me )?(?:my |the )*(?:quests?|tasks?|errands?|missions?|journal|score|progress)(?: log| list)?$|` +
 		`^how am i doing(?: so far)?$|` +
 		`^(?:do i have|have i got|are there|is there|what|which|any) (?:a |an |any |some |the )?` +
-		`(?:quests?|tasks?|errands?|jobs?|missions?)(?: now| here| open| left| to do| do i have| have i| are there(?: to do)?)*$`)
+		`(?:quests?|tasks?|errands?|jobs?|missions?)` +
+		`(?: now| here| open| left| to do| do i have| have i| are there(?: to do)?)*$`)
 	acceptWords = []string{"take it on", "take the quest on", "take the job on", "accept", "take on", "agree to",
 		"undertake", "take up", "start the quest", "start quest",
 		"begin the quest", "begin quest", "take the quest", "take the job", "take the task", "take the errand",
@@ -74,11 +75,11 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 }
 
 // agreeing matches the words of agreement before those that accept.
-var agreeing = regexp.MustCompile(`^(?:(?:ok(?:ay)?|yes|yeah|yep|sure|al(?:l )?right|fine|well|right|gladly|of course|certainly|` +
-	`good|great|oh|then|so)[,!.]? +)+`)
+var agreeing = regexp.MustCompile(`^(?:(?:ok(?:ay)?|yes|yeah|yep|sure|al(?:l )?right|fine|well|right|gladly|` +
+	`of course|certainly|good|great|oh|then|so)[,!.]? +)+`)
 
-// cutGiver returns the name of a quest without a possessive before it, and without somebody here who is addressed or named
-// as its giver behind it: your errand Gil.
+// cutGiver returns the name of a quest without a possessive before it, and without somebody here who is addressed or
+// named as its giver behind it: your errand Gil.
 func (r sentenceReader) cutGiver(name string) (string, error) {
 	words := strings.Fields(name)
 	if len(words) > 1 && slices.Contains([]string{"your", "his", "her", "their", "that", "this"}, words[0]) {
@@ -95,8 +96,8 @@ func (r sentenceReader) cutGiver(name string) (string, error) {
 	return strings.Join(words, " "), err
 }
 
-// isQuestAbout reports whether a sentence is about quests as it was typed, with "it" for a quest. "I'll take it" may mean a
-// thing.
+// isQuestAbout reports whether a sentence is about quests as it was typed, with "it" for a quest. "I'll take it" may
+// mean a thing.
 func (r sentenceReader) isQuestAbout(text string) (bool, error) {
 	_, ok, err := r.questIntent(text)
 	return ok && !strings.HasSuffix(strings.TrimRight(strings.ToLower(text), ".! "), "take it"), err

@@ -77,10 +77,11 @@ func TestAQuestIsPlayedToItsEnd(t *testing.T) {
 		"player.quests.0.name", "The Third Step")
 }
 
-// The only quest that is offered is taken on in the words that people use, and a thing that the player has already counts.
+// The only quest that is offered is taken on in the words that people use, and a thing that the player has already
+// counts.
 func TestAQuestIsTakenOnInPlainWords(t *testing.T) {
-	for i, words := range []string{"ok i'll do it", "Alright, I'll do it!", "yes i will take it on", "sure, i accept your errand oda",
-		"i'll take on the errand from Oda Tarn"} {
+	for i, words := range []string{"ok i'll do it", "Alright, I'll do it!", "yes i will take it on",
+		"sure, i accept your errand oda", "i'll take on the errand from Oda Tarn"} {
 		s := worldtest.New(t)
 		s.Card(canon.NewCard{Name: "A Key to the Quay", Type: world.TypeQuest, Fields: []byte(`{"giver":"Oda Tarn","steps":[
 			{"id":"key","text":"Take the iron key.","bring":"Iron Key"},

@@ -34,11 +34,12 @@ func (r sentenceReader) nameReferents(text string) (string, error) {
 		if name == "" {
 			continue
 		}
-		if before := strings.Fields(strings.ToLower(string(runes[:p.Span.Start]))); p.Owns &&
-			slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(w string) bool { return slices.Contains(before, w) }) {
-			continue // give Oda her lamp
-		}
 		if p.Owns {
+			before := strings.Fields(strings.ToLower(string(runes[:p.Span.Start])))
+			if slices.ContainsFunc(strings.Fields(strings.ToLower(name)),
+				func(w string) bool { return slices.Contains(before, w) }) {
+				continue // give Oda her lamp
+			}
 			name += "'s"
 		}
 		runes = slices.Concat(runes[:p.Span.Start], []rune(name), runes[p.Span.End:])
