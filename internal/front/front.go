@@ -3,7 +3,9 @@ package front
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -84,13 +86,25 @@ func (f *Front) invokeRaw(ctx context.Context, c *op.Call, operation string, inp
 	}
 	a, err := f.engine.Invoke(ctx, c.Grant.Caller(), c.PartOf(operation, b))
 	if err != nil {
-		return nil, err
+		return nil, ownFault(err)
 	}
 	if a.Asks != nil {
 		return nil, &op.Asking{Form: *a.Asks}
 	}
 	c.Reply.Replayed = c.Reply.Replayed || a.Reply.Replayed
 	return a, nil
+}
+
+// ownFault returns the error of a part as one of the whole call: without the example of an operation that the caller has
+// not named, and with the codes of the default set.
+func ownFault(err error) error {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	own := *e
+	own.Message, _, _ = strings.Cut(e.Message, "; for example {")
+	return &own
 }
 
 func decode(raw json.RawMessage, into any) error {

@@ -113,8 +113,7 @@ func (in writeIn) patch() (args, error) {
 func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundCard, patch args) (writeOut, error) {
 	if in.Level != "" {
 		return writeOut{}, fault.BadField("level",
-			"is for new cards, and %q exists; set_card_level changes the level of "+
-				"a card", found.Name)
+			"is for new cards, and %q exists; an admin changes the level of a card with set_card_level", found.Name)
 	}
 	if len(in.Labels) > 0 {
 		return f.addLabels(ctx, c, in, found, patch)
