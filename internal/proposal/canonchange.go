@@ -163,7 +163,7 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 		return nil, err
 	}
 	out, err := json.Marshal(result)
-	return &op.Answer{Output: out, Reply: op.Reply{Status: 202}}, err
+	return &op.Answer{Output: out, Reply: op.Reply{Status: 202, Replayed: result.repeated}}, err
 }
 
 // rejectedFault returns the error for a write whose proposal was rejected: that of the write itself where it failed in

@@ -161,6 +161,8 @@ type Result struct {
 	QuestDraft    json.RawMessage `json:"questDraft,omitempty"`
 	Issues        []Issue         `json:"issues,omitempty" jsonschema:"Points that a person should check, or the faults of a refused proposal."`
 	Rejection     *Rejection      `json:"rejection,omitempty"`
+
+	repeated bool // the answer is the first one again
 }
 
 // Rejection describes why a proposal was refused and how to react.

@@ -344,6 +344,13 @@ func TestAdvisoryKeyProposes(t *testing.T) {
 		fault.Show(got, "").Error.Details["code"] != "INVARIANT_BROKEN" {
 		t.Errorf("a write that is refused of any key with %v: %v", want, got)
 	}
+	for i := range 2 {
+		once := op.Request{Operation: "write_card", World: "main", Input: []byte(`{"name":"Rent Quay","content":"once"}`),
+			IdempotencyKey: "once"}
+		if a, err := s.ops.Invoke(t.Context(), bot.c, once); err != nil || a.Reply.Replayed != (i > 0) {
+			t.Errorf("call %d with one key: %+v, %v", i, a, err)
+		}
+	}
 	world, _ := s.heads()
 	one, reply := write("<p>Wet.</p>")
 	if one.Status != proposal.Pending || !reply.Diverted || reply.Status != 202 {

@@ -182,6 +182,7 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 		if r = c.result(); e.decided != nil && len(e.decided.Issues) > 0 {
 			r = s.refuseUnfit(c, e.decided.Issues)
 		}
+		r.repeated = true
 	} else if c.kind.Event {
 		r.Accepted = new(false)
 	}
