@@ -1,9 +1,11 @@
 package play
 
 import (
+	"cmp"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -194,7 +196,25 @@ var (
 // tell returns the text of a number from 0 to variants-1.
 func (p phrasing) tell(number int, part string) string {
 	number = max(number, 0) % variants
-	return strings.Replace(p.beginnings[number/5], "%s", part, 1) + p.ends[number%5]
+	beginning := p.beginnings[number/5]
+	if name, ok := strings.CutPrefix(strings.ToLower(part), "the "); ok && command.IsPlural(name) {
+		beginning = ofSeveral(beginning)
+	}
+	return strings.Replace(beginning, "%s", part, 1) + p.ends[number%5]
+}
+
+// ofSeveral returns a sentence about %s with its verbs in the plural.
+func ofSeveral(sentence string) string {
+	words := strings.Fields(sentence)
+	for i := 1; i < len(words); i++ {
+		core := strings.TrimRight(words[i], ".,")
+		if words[i-1] != "%s" && words[i-1] != "and" || !isThirdPerson(core) {
+			continue
+		}
+		base := cmp.Or(map[string]string{"is": "are", "has": "have", "does": "do"}[core], meaning.Lemma(core, meaning.Verb))
+		words[i] = base + words[i][len(core):]
+	}
+	return strings.Join(words, " ")
 }
 
 // freshNumber returns the number of a text that none of the latest acts of the player has.

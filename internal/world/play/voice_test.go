@@ -76,3 +76,15 @@ func TestNobodySaysASentenceWithoutItself(t *testing.T) {
 		t.Errorf("she says: %s", line)
 	}
 }
+
+func TestSeveralDoWhatSeveralDo(t *testing.T) {
+	for number, want := range map[int]string{0: "the swans let you.", 5: "the swans look up at you, and stay.",
+		15: "the swans put up with it."} {
+		if got := heeding.tell(number, "the swans"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := heeding.tell(5, "Odile Rivers"); got != "Odile Rivers looks up at you, and stays." {
+		t.Error(got)
+	}
+}
