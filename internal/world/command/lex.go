@@ -79,12 +79,15 @@ func lex(text string) []word {
 	return joinIgnition(joinPairs(out))
 }
 
-// joinPairs reads "as well as", "along with" and "together with" as "and".
+// joinPairs reads "as well as", "along with" and "together with" as "and", but not behind the first word: sing along with
+// her.
 func joinPairs(words []word) []word {
 	for i := 1; i+1 < len(words); i++ {
 		w, n := &words[i], 0
 		switch {
 		case w.fold == "" || w.fold[0] != 'a' && w.fold[0] != 't':
+		case i == 1 && w.fold == "along" && words[i+1].fold == "with":
+			words = slices.Delete(words, i, i+1)
 		case w.oneOf("along", "together") && words[i+1].fold == "with":
 			n = 1
 		case w.fold == "as" && i+2 < len(words) && words[i+1].fold == "well" && words[i+2].fold == "as":

@@ -211,8 +211,10 @@ func (s *turn) planHandling() error {
 	return err
 }
 
-// canLackTool reports whether the thing after "with" is no tool: filled with water.
-func canLackTool(act string) bool { return act == "fill" || act == "pour" || act == "wet" }
+// canLackTool reports whether the thing after "with" is no tool: filled with water, singing with the women.
+func canLackTool(act string) bool {
+	return act == "fill" || act == "pour" || act == "wet" || act == "sing"
+}
 
 // A change is a handling that brings a thing into a state.
 type change struct {
