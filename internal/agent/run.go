@@ -100,7 +100,12 @@ func (a *Agents) Refuse(ctx context.Context, c access.Caller, w access.WorldID) 
 	if !ok || w == (access.WorldID{}) {
 		return nil
 	}
-	off, err := a.cfg.SwitchedOff(ctx, w, role.Name)
+	return a.checkSwitch(ctx, w, role)
+}
+
+// checkSwitch returns errSwitchedOff if a role is switched off in a world.
+func (a *Agents) checkSwitch(ctx context.Context, w access.WorldID, r Role) error {
+	off, err := a.cfg.SwitchedOff(ctx, w, r.Name)
 	if err == nil && off {
 		err = errSwitchedOff
 	}
@@ -109,11 +114,7 @@ func (a *Agents) Refuse(ctx context.Context, c access.Caller, w access.WorldID) 
 
 // untilSwitchedOff returns a context that ends when the role is switched off in a world, with errSwitchedOff as cause.
 func (a *Agents) untilSwitchedOff(ctx context.Context, w access.WorldID, r Role) (context.Context, func(), error) {
-	off, err := a.cfg.SwitchedOff(ctx, w, r.Name)
-	if err == nil && off {
-		err = errSwitchedOff
-	}
-	if err != nil {
+	if err := a.checkSwitch(ctx, w, r); err != nil {
 		return ctx, nil, err
 	}
 	ctx, end := context.WithCancelCause(ctx)
@@ -121,7 +122,7 @@ func (a *Agents) untilSwitchedOff(ctx context.Context, w access.WorldID, r Role)
 	go func() {
 		defer close(watched)
 		for wait.For(ctx, switchEvery) {
-			if off, err := a.cfg.SwitchedOff(ctx, w, r.Name); err == nil && off {
+			if errors.Is(a.checkSwitch(ctx, w, r), errSwitchedOff) {
 				end(errSwitchedOff)
 			}
 		}

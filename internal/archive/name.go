@@ -81,7 +81,7 @@ func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch
 func isHandle(name string) bool { return name != "" && (name[0] == '~' || name[0] == ':') }
 
 // onlyCard finds the card that a write names, as Plan.Card does. A name that the caller sees on several cards is
-// refused: what is meant for a hidden card must not get into one that others read.
+// refused: a text for a hidden card must not get into one that others read.
 func onlyCard(ctx context.Context, p *canon.Plan, name string) (canon.Card, error) {
 	card, err := p.Card(name)
 	if err != nil || markup.KeyOf(name) != card.Key { // named by its id or codename

@@ -59,7 +59,7 @@ func (c QuestCondition) IsEmpty() bool {
 	return c.WaitMinutes <= 0 && cmp.Or(c.LocationID, c.Bring, c.Talk, c.Defeat, c.Learn) == ""
 }
 
-// isOfState reports whether the condition is met by where the player is or what it has, whatever it does.
+// isOfState reports whether the condition is met by where the player is or by the things that it has, and not by an act.
 func (c QuestCondition) isOfState() bool {
 	return c.WaitMinutes <= 0 && (c.LocationID != "" || c.Bring != "" && c.To == "")
 }
@@ -212,6 +212,9 @@ func (m *AsOf) meets(ctx context.Context, c QuestCondition, d Action, place cano
 }
 
 func (m *AsOf) meetsBring(ctx context.Context, c QuestCondition, d Action, place canon.CardID) (bool, error) {
+	if c.To != "" && !slices.Contains([]command.Verb{command.Give, command.Drop, command.Sell}, d.Verb) {
+		return false, nil
+	}
 	t, ok, err := m.FindNamed(ctx, c.Bring)
 	if err != nil || !ok {
 		return false, err
@@ -220,8 +223,7 @@ func (m *AsOf) meetsBring(ctx context.Context, c QuestCondition, d Action, place
 		held, err := m.HeldItems(ctx, d.PlayerID)
 		return slices.ContainsFunc(held, func(h Held) bool { return h.ID == t.ID && h.Quantity >= max(c.Quantity, 1) }), err
 	}
-	if !slices.Contains([]command.Verb{command.Give, command.Drop, command.Sell}, d.Verb) ||
-		!slices.ContainsFunc(d.Objects, func(o ObjectRef) bool { return o.ID == t.ID && o.Quantity >= max(c.Quantity, 1) }) {
+	if !slices.ContainsFunc(d.Objects, func(o ObjectRef) bool { return o.ID == t.ID && o.Quantity >= max(c.Quantity, 1) }) {
 		return false, nil
 	}
 	if d.Target != nil {

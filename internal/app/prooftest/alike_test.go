@@ -7,16 +7,13 @@ import (
 	"testing"
 
 	"loregate/internal/canon"
-	"loregate/internal/raceenabled"
 )
 
 // TestBothStoresAnswerAlike tells one story on the embedded store and on PostgreSQL, and
 // compares all answers on every surface, as two of the audiences of the other proofs. They must
 // be equal to the byte; for ranked and fuzzy search only the hits must be the same.
 func TestBothStoresAnswerAlike(t *testing.T) {
-	if raceenabled.Detected && !isLong() {
-		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
-	}
+	skipWithRace(t)
 	t.Parallel()
 	for _, a := range audiences[:2] {
 		t.Run(a.who, func(t *testing.T) {
@@ -29,9 +26,7 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 // TestPlacedWorldAnswersAlike is TestBothStoresAnswerAlike for a world in a second database, whose server
 // crashes between the calls. In the end the tables follow from the stream.
 func TestPlacedWorldAnswersAlike(t *testing.T) {
-	if raceenabled.Detected && !isLong() {
-		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
-	}
+	skipWithRace(t)
 	t.Parallel()
 	for _, a := range audiences {
 		t.Run(a.who, func(t *testing.T) {

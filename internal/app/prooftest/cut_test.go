@@ -14,7 +14,6 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/fault"
 	"loregate/internal/op"
-	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -22,9 +21,7 @@ import (
 // that read, and repeated ones that write, which only read. Each is refused as unavailable, or answers as it
 // does without a cut. What could not be read is never left out of an answer, or said to be absent.
 func TestALostDatabaseIsNoAnswer(t *testing.T) {
-	if raceenabled.Detected && !isLong() {
-		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
-	}
+	skipWithRace(t)
 	t.Parallel()
 	s := &story{stage: newStage(t, "postgres"), mint: newMint(11), whole: true, who: keeper, ids: map[string]string{}}
 	s.tellAll()
@@ -96,7 +93,7 @@ func (p *cutProof) cutGoodCall(o *op.Operation, n int, e example) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := op.Request{Operation: o.Name, Input: input, World: p.world.String(), Transport: "rest"}
+	r := p.request(o, input)
 	if o.Effect != access.Read {
 		r.IdempotencyKey = fmt.Sprintf("cut %s %d", o.Name, n)
 	}

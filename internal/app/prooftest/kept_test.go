@@ -9,7 +9,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
-	"loregate/internal/raceenabled"
 )
 
 // TestKeptAnswersAreThoseOfNow lets two processes change a world at random, through every
@@ -19,9 +18,7 @@ func TestKeptAnswersAreThoseOfNow(t *testing.T) { onEachStore(t, testKeptAnswers
 
 func testKeptAnswers(t *testing.T, on string) {
 	t.Parallel()
-	if raceenabled.Detected && !isLong() {
-		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
-	}
+	skipWithRace(t)
 	s := &story{stage: newStage(t, on), mint: newMint(11), whole: true, who: keeper, ids: map[string]string{}}
 	s.tellAll()
 	k := &keptProof{story: s, chance: newInputGen(23, s.known), apps: []*app.App{s.app, s.openAgain(false)},
@@ -185,8 +182,9 @@ func (k *keptProof) makeChange() {
 	}
 }
 
-func (k *keptProof) request(o *op.Operation, input []byte) op.Request {
-	return op.Request{Operation: o.Name, Input: input, World: k.world.String(), Transport: "rest"}
+// request returns a call of an operation in the world.
+func (s *stage) request(o *op.Operation, input []byte) op.Request {
+	return op.Request{Operation: o.Name, Input: input, World: s.world.String(), Transport: "rest"}
 }
 
 // compareProcesses makes a call to all processes.

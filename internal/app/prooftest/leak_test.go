@@ -15,7 +15,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
-	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -125,9 +124,7 @@ var callers = []string{"user", "alice", "gm", "stranger", "", "admin", "operator
 // TestNoMarkLeaks makes calls to everything that is served, as every caller, and looks in every
 // byte of the answers for marks that the caller may not see.
 func TestNoMarkLeaks(t *testing.T) {
-	if raceenabled.Detected && !isLong() {
-		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
-	}
+	skipWithRace(t)
 	onEachStore(t, testNoMarkLeaks, placed)
 }
 

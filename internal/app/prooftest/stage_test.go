@@ -73,6 +73,14 @@ func rounds(fallback int) int {
 // isLong reports whether a long proof is asked for.
 func isLong() bool { return os.Getenv("PROOF_ROUNDS") != "" }
 
+// skipWithRace skips a proof that takes too long with the race detector, unless a long proof is asked for.
+func skipWithRace(t *testing.T) {
+	t.Helper()
+	if raceenabled.Detected && !isLong() {
+		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
+	}
+}
+
 // stride is the step by which a short proof selects names for its calls.
 func stride() int {
 	switch {

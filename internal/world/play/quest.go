@@ -96,11 +96,13 @@ func (r sentenceReader) cutGiver(name string) (string, error) {
 	return strings.Join(words, " "), err
 }
 
-// isQuestAbout reports whether a sentence is about quests as it was typed, with "it" for a quest. "I'll take it" may
-// mean a thing.
-func (r sentenceReader) isQuestAbout(text string) (bool, error) {
-	_, ok, err := r.questIntent(text)
-	return ok && !strings.HasSuffix(strings.TrimRight(strings.ToLower(text), ".! "), "take it"), err
+// questIntentAsTyped is questIntent for a sentence as it was typed, with "it" for a quest. "I'll take it" may mean a
+// thing.
+func (r sentenceReader) questIntentAsTyped(text string) (i command.Intent, ok bool, err error) {
+	if strings.HasSuffix(strings.TrimRight(strings.ToLower(text), ".! "), "take it") {
+		return i, false, nil
+	}
+	return r.questIntent(text)
 }
 
 // findNamedOffer returns the title of the quest that the partner of the player offered last; "" if it offered none.

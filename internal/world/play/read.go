@@ -42,11 +42,13 @@ func (h *Host) readSentence(ctx context.Context, g access.Grant, player canon.Ca
 		if err != nil {
 			return err
 		}
-		quest, err := r.isQuestAbout(text)
-		if out.text = text; err == nil && !quest {
-			out.text, err = r.nameReferents(text)
+		out.text = text
+		i, ok, err := r.questIntentAsTyped(text)
+		if ok || err != nil {
+			p = soleIntent(text, i)
+			return err
 		}
-		if err != nil {
+		if out.text, err = r.nameReferents(text); err != nil {
 			return err
 		}
 		p, byGrammar, err = r.read(out.text)
@@ -66,12 +68,17 @@ func (r sentenceReader) read(text string) (p command.Parsed, byGrammar bool, err
 		r.questIntent, r.tradeIntent, r.speechIntent, r.askIntent,
 	} {
 		if i, ok, err := intent(text); err != nil || ok {
-			return command.Parsed{RawText: text, Intents: []command.Intent{i}, Ambiguities: []command.Ambiguity{},
-				ParseVersion: command.Version}, false, err
+			return soleIntent(text, i), false, err
 		}
 	}
 	names, err := r.namesNear(text)
 	return command.ParseIn(text, names), true, err
+}
+
+// soleIntent returns the reading of a text as one act.
+func soleIntent(text string, i command.Intent) command.Parsed {
+	return command.Parsed{RawText: text, Intents: []command.Intent{i}, Ambiguities: []command.Ambiguity{},
+		ParseVersion: command.Version}
 }
 
 // namesNear returns the names of the cards that a player may mean in a text: those around it, its own, the places that
