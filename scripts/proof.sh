@@ -35,6 +35,7 @@ kills-embedded!300 kills of the real program on the embedded store!./internal/ap
 kills-postgres-1!150 kills of the real program on PostgreSQL!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=150
 kills-postgres-2!150 more, from another seed!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=150 SEED=2
 kills-index!200 kills while the search index is written and merged!./internal/store/sqlite!^TestAKilledIndexIsNeverStale$!INDEX_KILLS=200
+lost-pages!each page of a store with three worlds is lost in turn: worlds with whole chains go on or are named, nothing that they acknowledged is lost!./internal/app/crashtest!^TestALostPageEndsOneWorld$!LOST_PAGES=1000
 kills-proposals!300 kills while proposals are judged and carried out!./internal/app/crashtest!^TestCrashProposal$!CRASH_KILLS=300
 falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused process!./internal/app/crashtest!^TestCrashOfTheDatabase$|^TestCrashOfADatabaseThatIsFull$|^TestCrashOfAClock$|^TestCrashPausedProcess$!CRASH_FALLS=20
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
@@ -44,9 +45,11 @@ archive!the log of three servers under Patroni is kept by pgBackRest: the databa
 moves!a world moves 100 times between three databases, of SQLite and of PostgreSQL, under load and with kills: nothing is lost, doubled or shown to the wrong caller!./internal/store/placed!^TestMoveUnderLoad$!MOVES=100
 processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
 players!200 players act every five seconds for ten minutes while the server is killed and stopped: each turn is applied once, none fails!./internal/app/crashtest!^TestCrashOfPlayers$!CRASH_PLAYERS=200 CRASH_PLAY=10m
+bounds!attacks on memory within the limits of deploy/loregate.service, on both stores: the process grows by at most 256 MiB and serves others!./internal/app/boundstest!.!BOUNDS=1
 agents!three processes run the agents and are killed in turn: each due run is made by one!./internal/app/crashtest!^TestCrashOfAgents$!
 bad-model!1,000 turns with a model that lies, stalls, floods, injects and breaks JSON are those without a model, none waits beyond patience!./internal/app/modeltest!^TestTurnsWithABadModel$!
-leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
+leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNo.*Leaks$|^TestTheDetector!PROOF_ROUNDS=200
+imports!390 hostile sources of all formats, ten times as large, take at most 12 times the processor time!./internal/exchange!^TestImportsTakeTimeInProportion$!IMPORT_SHAPES=1000
 alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
 placed!a world in a second database answers as one in a data folder, before and after that database crashes, and two such worlds that differ in hidden things alone answer alike; its tables follow from its stream!./internal/app/prooftest!^TestPlacedWorldAnswersAlike$|^TestNonInterference$/^placed$!PROOF_ROUNDS=200
 placed-failover!the same, and no planted mark shows, before and after that database's primary is killed and another one is made the primary by order: PostgreSQL on three servers under Patroni!./internal/app/prooftest!^TestPlacedWorldAnswersAlike$|^TestNonInterference$/^placed$|^TestNoMarkLeaks$/^placed$!PROOF_ROUNDS=200 PROOF_CLUSTER=1 GOFLAGS=-parallel=1
@@ -55,6 +58,7 @@ interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonIn
 interference-turns!the same in 201 rounds of random turns!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_TURNS=67
 reads-cut!a call that reads, or repeats a write, while its connections to PostgreSQL are cut is refused or answers the whole; a repeated proposal gets its first answer!./internal/app/prooftest!^TestALostDatabaseIsNoAnswer$!PROOF_ROUNDS=12
 kept!kept answers are those of now, in two processes that change a world at random!./internal/app/prooftest!^TestKeptAnswersAreThoseOfNow$!PROOF_ROUNDS=400
+cost!each text of each operation in 67 hostile shapes, in each mode, and each good call on stored texts of ten shapes, on both stores: a text of 100 KB costs at most twelve times the processor time of one of 10 KB!./internal/app/prooftest!^TestCostGrows!COST_ALL=1
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
 balance!at 6 to 10 seats the humans' side wins 45 to 55% of 500 games, at most 8% are draws!./internal/game/player!^TestNeitherSideWinsTooOften$!GAMES=500

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Everything that must pass: formatting, vet, staticcheck, and all tests with the race
-# detector. Prints the closing lines that go test prints. With the argument ready it looks
-# and compiles, and runs no test: a machine can do that while it fetches the engines. Then
-# CHECKED=1 leaves out the checks.
+# detector. Prints the closing lines that go test prints. A red phase does not keep the next one
+# from running. With the argument ready it looks and compiles, and runs no test: a machine can do that while it fetches
+# the engines. CHECKED=1 leaves out the checks. SKIPPED_TO names a folder where the tests are listed that lacked an
+# optional program; ONLY_SKIPPED names that folder when the programs are there: these tests run, and no others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -22,18 +23,20 @@ check() {
 	ugly=$(gofmt -l cmd internal packaging)
 	if [ -n "$ugly" ]; then
 		echo "gofmt would change:" $ugly >&2
-		exit 1
+		failed=1
 	fi
-	"$go" vet "${watched[@]}" ./...
+	"$go" vet "${watched[@]}" ./... || failed=1
 	staticcheck=$("$go" tool -n staticcheck)
-	GOFLAGS="$("$go" env GOFLAGS) ${watched[*]}" "$staticcheck" ./...
+	GOFLAGS="$("$go" env GOFLAGS) ${watched[*]}" "$staticcheck" ./... || failed=1
 	# The module that writes the packages of a release.
-	(cd packaging && "$go" vet . && "$go" test .)
+	(cd packaging && "$go" vet . && "$go" test .) || failed=1
 }
+failed=0
 [ -n "${CHECKED:-}" ] || check
 if [ "${1:-}" = ready ]; then
 	"$go" build ./...
-	exec "$go" build "${watched[@]}" ./...
+	"$go" build "${watched[@]}" ./...
+	exit "$failed"
 fi
 # Nobody debugs the tests, and the programs that they build. Without symbols, linking takes a quarter less time.
 export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
@@ -43,8 +46,8 @@ export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
 # it is under the detector as part of internal/app, mcpd, httpd, gametest, scaletest and world/play.
 calm=(
 	cmd/loregate
-	internal/app/{archive,bench,campaign,capacity,client,console,crash,dist,failover,front,judge,model,proposal,proof}test
-	internal/app/{rolling,story,studio,upgrade,vault,world}test
+	internal/app/{archive,bench,bounds,campaign,capacity,client,console,crash,dist,failover,front,judge,model}test
+	internal/app/{proof,proposal,rolling,story,studio,upgrade,vault,world}test
 	internal/{archive,archtest,blob/s3,campaign,claim,disk,embed,fault,front,housekeeping,loadtest,markup,meaning}
 	internal/{member,prompt,proposal/kind,rules,safety,sample,slicesx,stem,surface,telemetry,witness}
 	'internal/exchange(/[a-z]+)?' 'internal/ruleset(/[a-z]+)?'
@@ -58,8 +61,8 @@ calm="^loregate/($(IFS='|' && echo "${calm[*]}"))\$"
 # go test begins packages in the order in which it is given them. The longest come first, and no core is idle while one
 # of them ends.
 watched_first='store/postgres app/scaletest app/gametest canon store/sqlite app'
-calm_first='app/prooftest app/crashtest app/studiotest cmd/loregate app/consoletest app/rollingtest app/judgetest
-app/failovertest app/modeltest'
+calm_first='app/prooftest app/crashtest app/boundstest app/studiotest cmd/loregate app/consoletest app/rollingtest
+app/judgetest app/failovertest app/modeltest'
 longest_first() { # the packages that come first; the list is the input
 	awk -v first=" $(echo $1) " '{
 		name = $0
@@ -68,12 +71,34 @@ longest_first() { # the packages that come first; the list is the input
 		print (place ? place : 9999), $0
 	}' | sort -s -n -k 1,1 | cut -d ' ' -f 2
 }
-"$go" list ./... | grep -Ev "$calm" | longest_first "$watched_first" |
-	xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
+# run tests the packages of its input: a name for the list of what is skipped, and flags.
+run() {
+	local phase=$1 only
+	shift
+	if [ -z "${ONLY_SKIPPED:-}" ]; then
+		SKIPPED_TESTS=${SKIPPED_TO:+$SKIPPED_TO/$phase} xargs "$go" test "${quick[@]}" "$@"
+		return
+	fi
+	# A test within a listed test is left out.
+	only=$(LC_ALL=C sort -u "$ONLY_SKIPPED/$phase" | awk -F '\t' '
+		$1 == dir && index($2, kept "/") == 1 { next }
+		{ patterns[$1] = patterns[$1] ($1 == dir ? "|" : "") $2; dir = $1; kept = $2 }
+		END { for (dir in patterns) print dir "\t" patterns[dir] }') || return
+	while IFS= read -r package; do
+		awk -F '\t' -v end="${package#loregate}" 'substr($1, length($1) - length(end) + 1) == end {
+			print $2; print $1
+		}' <<<"$only"
+	done | xargs -d '\n' -r -n 2 -P "$(($(getconf _NPROCESSORS_ONLN) + 1))" "$go" test "${quick[@]}" "$@" -run
+}
+packages=$("$go" list ./...)
+grep -Ev "$calm" <<<"$packages" | longest_first "$watched_first" | run watched "${watched[@]}" -timeout 20m || failed=1
 # The race detector sees a part of these tests, or none. Without it they run whole.
 tests='Store StoreElsewhere HiddenLeavesNoTrace HostileQueries FrequentTermsMatchScan GramsMatchScan LongListsMatchScan
 ReadAndActAllocations RandomCommandsMoveNoOtherClock RandomCommandsKeepInvariants RewardsAreGivenOnce
 TradesKeepTheirSums MadeThingsAreLimited'
-"$go" test "${quick[@]}" -timeout 15m -run "^Test($(echo $tests | tr ' ' '|'))\$/^(interference|search|model)\$" \
-	./internal/store/{postgres,placed,sqlite,memory} ./internal/search ./internal/world/play
-"$go" list ./... | grep -E "$calm" | longest_first "$calm_first" | xargs "$go" test "${quick[@]}" -timeout 15m
+whole='store/(postgres|placed)' # where the database is
+[ -n "${ONLY_SKIPPED:-}" ] || whole+='|store/(sqlite|memory)|search|world/play'
+grep -E "/($whole)\$" <<<"$packages" | xargs "$go" test "${quick[@]}" -timeout 25m \
+	-run "^Test($(echo $tests | tr ' ' '|'))\$/^(interference|search|model)\$" || failed=1
+grep -E "$calm" <<<"$packages" | longest_first "$calm_first" | run calm -timeout 25m || failed=1
+exit "$failed"

@@ -15,7 +15,7 @@ import (
 
 type auditCmd struct {
 	Tail   auditTailCmd   `cmd:"" help:"Print the latest access records as JSON, one per line."`
-	Verify auditVerifyCmd `cmd:"" help:"Verify the hash chains of all streams, and name the first broken commit or segment."`
+	Verify auditVerifyCmd `cmd:"" help:"Verify the hash chains of all streams, and name every world whose commits are lost, and the first broken segment."`
 }
 
 type auditTailCmd struct {

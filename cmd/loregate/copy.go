@@ -11,6 +11,8 @@ type copyCmd struct {
 	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
 	From   string `help:"Data folder, or postgres://…" required:"" placeholder:"STORE"`
 	To     string `help:"Data folder, or postgres://… It must be empty, or an earlier copy of the same store." required:"" placeholder:"STORE"`
+
+	Worlds []string `help:"Copy only these worlds, by slug or UUID, or all whose chains of commits are whole (whole). The source may be damaged." placeholder:"WORLD,…|whole"`
 }
 
 func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
@@ -18,7 +20,7 @@ func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return app.Copy(ctx, cfg, c.From, c.To, out)
+	return app.Copy(ctx, cfg, c.From, c.To, c.Worlds, out)
 }
 
 type filesCmd struct {
@@ -41,17 +43,20 @@ func (c filesCopyCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 type repairCmd struct {
-	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
-	Data       string `help:"Folder of the store." placeholder:"DIR"`
-	AcceptLoss bool   `help:"Repair even if some data cannot be recovered. Without this flag nothing is changed in that case."`
+	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE"`
+	Data     string `help:"Folder of the store." placeholder:"DIR"`
+	Database string `help:"PostgreSQL database, in which worlds named with --world are repaired." placeholder:"postgres://…"`
+
+	World      []string `help:"Worlds that lack commits, by slug or UUID. Each is begun anew after its last whole commit, by a commit that records the loss and keeps the cards." placeholder:"WORLD"`
+	AcceptLoss bool     `help:"Repair even if some data cannot be recovered. Without this flag nothing is changed in that case."`
 }
 
 func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := common{Config: r.Config, Data: r.Data}.loadConfig()
+	cfg, err := common{Config: r.Config, Data: r.Data, Database: r.Database}.loadConfig()
 	if err != nil {
 		return err
 	}
-	return app.Repair(ctx, cfg, r.AcceptLoss, out)
+	return app.Repair(ctx, cfg, r.World, r.AcceptLoss, out)
 }
 
 type upgradeCmd struct {

@@ -291,7 +291,7 @@ func TestOptionsWithoutEffect(t *testing.T) {
 		{"table", "towns.csv --history", "table has no older versions, so --history has no effect"},
 		{"table", "towns.csv --prune", "work only with markdown; leave them out for table"},
 		{"open5e", "srd.json --starter-location Weir", "open5e contains no places"},
-		{"open5e", "srd.json --dry-run --open Weir", "open5e has no marks of secrets"},
+		{"open5e", "srd.json --dry-run --open Weir", `there is no suspicion called "Weir"`},
 	} {
 		for _, named := range []string{"", c.format + " "} {
 			if out := runIn(t, dir, 1, "import "+named+c.args); !strings.Contains(out, c.says) {

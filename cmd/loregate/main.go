@@ -61,6 +61,7 @@ type cli struct {
 	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check the installation, and print the settings in use."`
 	Model   modelCmd   `cmd:"" group:"upkeep" help:"Install, list and remove embedding models, by which searches find cards by their meaning."`
 	Audit   auditCmd   `cmd:"" group:"upkeep" help:"Print access records, and verify the hash chains."`
+	Job     jobCmd     `cmd:"" group:"upkeep" help:"List and cancel work in the background, such as imports and backups."`
 	Events  eventsCmd  `cmd:"" group:"upkeep" help:"List and deliver again the events whose handlers failed too often."`
 	Rebuild rebuildCmd `cmd:"" group:"upkeep" help:"Recreate every table from the streams, and compare it with the stored one."`
 	Purge   purgeCmd   `cmd:"" group:"upkeep" help:"Erase the content of a version of a card. Its hash is kept."`
@@ -156,6 +157,10 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "loregate:", err)
 		fmt.Fprintf(errOut, "Run %s --help.\n", commandOf(err))
 		return 2
+	}
+	if slices.ContainsFunc(args, app.HoldsPassword) {
+		fmt.Fprintln(errOut, "loregate: every user of this machine can read the password on the command line; put it into "+
+			"LOREGATE_DATABASE, PGPASSWORD or the file that PGPASSFILE names")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

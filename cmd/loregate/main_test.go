@@ -76,6 +76,7 @@ func TestCommandLineFaults(t *testing.T) {
 		{"a copy of nothing", "copy --from absent --to other", 1, "there is no store in absent"},
 		{"files of nothing", "files copy --from absent --to other", 1, "there is no folder absent"},
 		{"an address that is none", "serve --addr 8420", 1, "127.0.0.1:8420"},
+		{"a password among the arguments", "world list --database postgres://ada:x@127.0.0.1:1/lore", 1, "read the password"},
 		{"an address others reach", "serve --addr 0.0.0.0:8420", 1, "behind_proxy"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

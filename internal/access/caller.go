@@ -69,6 +69,9 @@ type Caller struct {
 	Seat      string    // "game/player" that the credential is bound to; "" if there is none
 	Unlimited bool      // no limits apply, as for the stdio profile
 
+	// Vouched: a person's session that somebody else opened by a link of their making. Whoever made the link may
+	// hold it, so it proves less than a credential of the person's own.
+	Vouched bool
 	Lowered bool // made by Lower: the view is that of any caller with the role, without data open to Subject by name
 
 	TokenExpires time.Time // of the token in use; zero for keys and stdio
@@ -119,7 +122,7 @@ func (c Caller) SameRights(b Caller) bool {
 	return c.Subject == b.Subject && c.Key == b.Key && c.Actor == b.Actor && c.Audience == b.Audience &&
 		c.Player == b.Player && c.Seat == b.Seat &&
 		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&
-		c.ReadOnly == b.ReadOnly && c.Lowered == b.Lowered &&
+		c.ReadOnly == b.ReadOnly && c.Lowered == b.Lowered && c.Vouched == b.Vouched &&
 		c.Home == b.Home && c.RateClass == b.RateClass && c.Unlimited == b.Unlimited && maps.Equal(c.Roles, b.Roles) &&
 		slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
 }

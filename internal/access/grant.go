@@ -32,6 +32,8 @@ const (
 	ClassAuth     Class = "auth"
 	ClassCommand  Class = "commands" // commands of players; they do not count as ClassWrite
 	ClassPlayers  Class = "players"  // calls for players, of one caller together; each player has the other limits for itself
+	ClassWork     Class = "work"     // milliseconds of processor time that the calls of a caller below GM take
+	ClassGMWork   Class = "gm_work"  // the same for callers whose role in the call's world is GM or more
 	ClassFree     Class = ""         // not limited: health and key material
 )
 
@@ -53,7 +55,8 @@ type Request struct {
 	IdempotencyKey string // "" if the caller sent none
 	InputHash      [32]byte
 	DryRun         bool   // plan and validate, but commit nothing
-	Part           bool   // part of a call that was counted as a call; only its writes count
+	Part           bool   // part of a call that was counted as a call; only its writes and its work count
+	Waits          bool   // most of its time is that of others: of its parts, a model, a program, a stream's reader
 	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
 
@@ -123,8 +126,8 @@ func (g Grant) NoteCommit() {
 // HasCommitted reports whether the call has made a commit: if it fails nevertheless, it had an effect.
 func (g Grant) HasCommitted() bool { return g.in != nil && g.in.wrote.Load() }
 
-// As returns the grant with the view of a level up to its own, for previews and for text that is
-// written for others. It never widens the view. It keeps the caller, who stays accountable. The
+// As returns the grant with the view of a level up to its own, for previews; text that is written
+// for others is composed with ForReaders. It never widens the view. It keeps the caller, who stays accountable. The
 // view has no subject: data that is open to the caller by name is not for others of its level.
 func (g Grant) As(level Level) Grant {
 	if g.in == nil || level > g.in.view.Level || level == g.in.view.Level && g.in.view.Subject == "" {
@@ -146,6 +149,21 @@ func (g Grant) AsPlayer(s Subject) Grant {
 	c := *g.in
 	c.view = View{Level: LevelUser, Subject: s, Ceiling: g.in.view.Level}
 	c.role = min(c.role, RoleUser)
+	return Grant{&c}
+}
+
+// ForReaders returns the grant with a view of only the data that all readers of a label see, for a call that
+// composes a text out of the canon and writes it under that label. It never widens the view. Of
+// several named subjects it takes none: data that one of them sees are not for the others.
+func (g Grant) ForReaders(l Label) Grant {
+	switch {
+	case len(l.Subjects) == 0:
+		return g.As(l.Level)
+	case len(l.Subjects) > 1 || !g.Valid():
+		return g.AsPlayer("")
+	}
+	c := *g.AsPlayer(l.Subjects[0]).in
+	c.view.Ceiling = min(c.view.Ceiling, l.Level) // readers by level see no more than that level
 	return Grant{&c}
 }
 

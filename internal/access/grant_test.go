@@ -296,3 +296,46 @@ func TestALoweredCallerSeesNothingByName(t *testing.T) {
 		}
 	}
 }
+
+// The view for readers shows only data that all of them see, and nothing that its caller does not see.
+func TestAViewForReadersShowsWhatAllOfThemSee(t *testing.T) {
+	var labels []access.Label
+	for _, level := range []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin} {
+		for _, subjects := range [][]access.Subject{nil, {"anna"}, {"bert"}, {"anna", "bert"}, {"anna", "carl"}} {
+			labels = append(labels, access.NewLabel(level, subjects...))
+		}
+	}
+	shown := 0
+	for _, who := range []access.Subject{"anna", "keeper"} {
+		for _, role := range []access.Role{access.RoleUser, access.RoleGM, access.RoleAdmin} {
+			own := granted(t, access.Caller{Subject: who, EveryRole: role}, access.Request{World: here})
+			for _, target := range labels {
+				if !own.View().Sees(target) {
+					continue
+				}
+				g := own.ForReaders(target)
+				if !g.Valid() || g.Role() > role || g.Caller().Subject != who {
+					t.Fatalf("%s as %s for %s: %+v", who, role, target, g)
+				}
+				for _, data := range labels {
+					if !g.View().Sees(data) {
+						continue
+					}
+					if shown++; !data.Covers(target) || !own.View().Sees(data) {
+						t.Errorf("%s as %s writes for %s and takes from %s", who, role, target, data)
+					}
+				}
+				if !g.View().Sees(access.NewLabel(access.LevelUser)) {
+					t.Errorf("%s as %s writes for %s without what everybody sees", who, role, target)
+				}
+			}
+		}
+	}
+	if gm := granted(t, access.Caller{Subject: "gm", EveryRole: access.RoleGM}, access.Request{World: here}); shown == 0 ||
+		!gm.ForReaders(access.NewLabel(access.LevelGM, "anna")).View().Sees(access.NewLabel(access.LevelGM, "anna", "bert")) {
+		t.Error("what the one reader sees by name is not shown")
+	}
+	if (access.Grant{}).ForReaders(access.NewLabel(access.LevelGM, "anna")).Valid() {
+		t.Error("the zero grant opens something")
+	}
+}

@@ -43,16 +43,22 @@ type Record struct {
 
 // Config configures a Guard. A nil Limiter means no limits, a nil Recorder no records. Now defaults
 // to time.Now, and Logger, which gets the internal errors of calls, to slog.Default.
+//
+// CPU returns the processor time that the process has taken. It is called at most once in 5 ms, and once at the end of
+// each call of a millisecond or more. nil means that work is judged by the time of calls alone.
 type Config struct {
 	Limiter  Limiter
 	Recorder Recorder
 	Now      func() time.Time
+	CPU      func() time.Duration
 	Logger   *slog.Logger
 }
 
 // Guard admits calls. It is safe for concurrent use.
 type Guard struct {
 	limiter  Limiter
+	work     workLimiter // the limiter, if it can count work
+	cpu      cpuClock
 	recorder Recorder
 	now      func() time.Time
 	logger   *slog.Logger
@@ -64,7 +70,9 @@ func NewGuard(c Config) *Guard {
 		c.Now = time.Now
 	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now, logger: c.Logger}
+	work, _ := c.Limiter.(workLimiter)
+	return &Guard{limiter: c.Limiter, work: work, cpu: cpuClock{read: c.CPU}, recorder: c.Recorder, now: c.Now,
+		logger: c.Logger}
 }
 
 // Admission is an admitted call, until Done is called.
@@ -72,6 +80,8 @@ type Admission struct {
 	Grant   Grant
 	guard   *Guard
 	started time.Time
+	work    Class         // of the work that the call counts for; ClassFree for none
+	cpu     time.Duration // of cpuClock.begin
 }
 
 // Admit decides whether a call may proceed. It reserves room for the access record and checks the
@@ -89,24 +99,64 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	a := &Admission{guard: g, started: g.now()}
 	role := c.Role(r.World)
 	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role), wrote: new(atomic.Bool)}}
-	if err := g.checkAdmission(c, r, role); err != nil {
+	if err := g.checkAdmission(a, c, r, role); err != nil {
 		a.Done(ctx, 0, err)
 		return nil, err
 	}
 	return a, nil
 }
 
+// Peeker is a Limiter that tells whether an account has a token, without taking it.
+type Peeker interface {
+	Peek(account, profile string, class Class) (wait time.Duration, ok bool)
+}
+
+// Foresee returns the error with which Admit would refuse a call for the rights or limits of its caller, before the
+// call's body is read. role is the caller's in the call's world, or its highest if the body names the world. Foresee
+// records nothing and takes no token. Limits of a Limiter that is no Peeker, and those of players, are not foreseen.
+func (g *Guard) Foresee(c Caller, r Request, role Role) error {
+	if p, ok := g.limiter.(Peeker); ok && !c.Unlimited && r.Class != ClassFree {
+		for _, class := range []Class{r.Class, ClassWrite, workClass(c, role)} {
+			if class == ClassWrite && r.Effect != Write && r.Effect != Destroy || class == ClassFree {
+				continue
+			}
+			if wait, ok := p.Peek(c.Account(), c.RateClass, class); !ok {
+				return limitFault(class, wait)
+			}
+		}
+	}
+	return c.checkRights(r, role)
+}
+
 // checkAdmission checks the limits first, so that refused calls count against them too, and then
 // the rights of the caller.
-func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
+func (g *Guard) checkAdmission(a *Admission, c Caller, r Request, role Role) error {
 	if class, wait, ok := g.takeLimits(c, r); !ok {
-		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", class, fault.RetrySeconds(wait))
-		if class == ClassPlayers {
-			e = fault.New(fault.RateLimited, "too many calls for players; wait %d s and repeat the call", fault.RetrySeconds(wait))
-		}
-		e.RetryAfter = wait
-		return e.With("limit", string(class))
+		return limitFault(class, wait)
 	}
+	if class, wait, ok := g.reserveWork(a, c, r, role); !ok {
+		return limitFault(class, wait)
+	}
+	return c.checkRights(r, role)
+}
+
+func limitFault(class Class, wait time.Duration) error {
+	e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", class, fault.RetrySeconds(wait))
+	switch class {
+	case ClassPlayers:
+		e = fault.New(fault.RateLimited, "too many calls for players; wait %d s and repeat the call",
+			fault.RetrySeconds(wait))
+	case ClassWork, ClassGMWork:
+		e = fault.New(fault.RateLimited, "your calls took more processor time than the limit %s allows in a minute; wait "+
+			"%d s and repeat the call, and ask for less at once: shorter texts, smaller pages, narrower searches", class,
+			fault.RetrySeconds(wait))
+	}
+	e.RetryAfter = wait
+	return e.With("limit", string(class))
+}
+
+// checkRights checks the rights of a caller with a role in the call's world.
+func (c Caller) checkRights(r Request, role Role) error {
 	switch {
 	case c.Audience != "" && c.Audience != r.Audience:
 		return fault.New(fault.Denied, "a play token does not open %s; use a key that opens it", r.Operation)
@@ -175,6 +225,7 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 		Role: in.role, World: in.request.World, Surface: in.request.Surface, Operation: in.request.Operation,
 		Target: in.request.Target, Outcome: outcome, Duration: a.guard.now().Sub(a.started), Bytes: bytes,
 	}
+	a.settleWork(rec.Duration)
 	if a.guard.recorder != nil {
 		a.guard.recorder.Record(rec)
 	}

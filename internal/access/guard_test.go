@@ -327,3 +327,30 @@ func TestPartsCountAsWritesOnly(t *testing.T) {
 		}
 	}
 }
+
+// Foresee refuses the calls that Admit would refuse, takes no token and writes no record.
+func TestForeseeIsWithoutEffect(t *testing.T) {
+	limits := access.NewLimits(access.LimitConfig{Profiles: map[string]access.Profile{
+		access.ProfileDefault: {access.ClassCall: {PerMinute: 2}, access.ClassWrite: {PerMinute: 1}}}}, nil)
+	g := access.NewGuard(access.Config{Limiter: limits})
+	c := access.Caller{Subject: "ada", Key: "k", EveryRole: access.RoleUser}
+	write := access.Request{Operation: "write", Effect: access.Write, Class: access.ClassCall, MinRole: access.RoleUser}
+	for range 10 {
+		if err := g.Foresee(c, write, access.RoleUser); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := write
+	secret.MinRole = access.RoleAdmin
+	if err := g.Foresee(c, secret, access.RoleUser); fault.KindOf(err) != fault.Denied {
+		t.Errorf("without the role: %v", err)
+	}
+	a, err := g.Admit(t.Context(), c, write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Done(t.Context(), 0, nil)
+	if err := g.Foresee(c, write, access.RoleUser); fault.KindOf(err) != fault.RateLimited {
+		t.Errorf("after the last write: %v", err)
+	}
+}

@@ -89,6 +89,9 @@ func (a Label) Meet(b Label) Label {
 	return Label{Level: max(a.Level, b.Level), Subjects: both}
 }
 
+// Covers reports whether everyone who sees data labelled b also sees data labelled a.
+func (a Label) Covers(b Label) bool { return a.Meet(b).Equal(b) }
+
 // Equal reports whether a and b are the same label.
 func (a Label) Equal(b Label) bool {
 	return a.Level == b.Level && slices.Equal(a.Subjects, b.Subjects)

@@ -47,6 +47,9 @@ func DefaultProfiles() map[string]Profile {
 			ClassAuth:     {PerMinute: 10},
 			ClassCommand:  {PerMinute: 120, PerSecond: 10},
 			ClassPlayers:  {PerMinute: 6000, PerSecond: 100}, // 200 players who act every five seconds, and what their narrator reads
+			// In any minute a player's calls take at most half a core, and a GM's one.
+			ClassWork:   WorkRate(20),
+			ClassGMWork: WorkRate(40),
 		},
 		ProfileSample: {
 			ClassCall: {PerMinute: 600, PerSecond: 10},
@@ -61,10 +64,18 @@ func DefaultProfiles() map[string]Profile {
 			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},
 			ClassPage: {PerMinute: -1}, ClassTools: {PerMinute: -1},
 			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1}, ClassCommand: {PerMinute: -1},
-			ClassPlayers: {PerMinute: -1},
+			ClassPlayers: {PerMinute: -1}, ClassWork: {PerMinute: -1}, ClassGMWork: {PerMinute: -1},
 		},
 	}
 }
+
+// WorkRate returns the rate for that many seconds of processor time in a minute, of which half may come at once after a
+// rest. 0 means the default profile's rate, a negative number no limit.
+func WorkRate(seconds int) Rate {
+	return Rate{PerMinute: seconds * millisecondsPerSecond, Bucket: seconds * millisecondsPerSecond / 2}
+}
+
+const millisecondsPerSecond = 1000
 
 // AddressAccount returns the account for limits of a network address: the address, or for IPv6 its
 // /64, within which one host can change its address at will.
@@ -206,15 +217,12 @@ func (r Rate) toPace() pace {
 // Take takes one token from the account's allowance in a class. If there is none, it returns the
 // time until the next one, provided that no other call takes it. A refused Take takes nothing.
 func (l *Limits) Take(account, profile string, class Class) (wait time.Duration, ok bool) {
-	place := slices.Index(l.classes, class)
-	if place < 0 {
-		return 0, true
-	}
-	paces, known := l.profiles[profile]
-	if !known {
-		paces = l.profiles[ProfileDefault]
-	}
-	p := paces[place]
+	return l.TakeSeveral(account, profile, class, 1)
+}
+
+// TakeSeveral is Take for n tokens: it takes all of them or none.
+func (l *Limits) TakeSeveral(account, profile string, class Class, n int64) (wait time.Duration, ok bool) {
+	place, p := l.paceOf(profile, class)
 	if p.minuteStep == 0 {
 		return 0, true
 	}
@@ -223,11 +231,61 @@ func (l *Limits) Take(account, profile string, class Class) (wait time.Duration,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &s.bucketsOf(account, len(l.classes), l.per, now)[place]
-	wait, ok = b.takeToken(p, now)
+	wait, ok = b.takeTokens(p, n, now)
 	if ok && l.sharing.Load() {
-		s.noteTaken(accountClass{account, place}, *b, p)
+		s.noteTaken(accountClass{account, place}, *b, p, n)
 	}
 	return wait, ok
+}
+
+// Settle spends n more tokens, also if there are none, or gives back -n that were taken.
+func (l *Limits) Settle(account, profile string, class Class, n int64) {
+	place, p := l.paceOf(profile, class)
+	if p.minuteStep == 0 || n == 0 {
+		return
+	}
+	now := l.now().UnixNano()
+	s := l.shardOf(account)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &s.bucketsOf(account, len(l.classes), l.per, now)[place]
+	if n > 0 {
+		b.minute, b.second = max(b.minute, now), max(b.second, now)
+	}
+	b.minute = capFullAt(b.minute+n*p.minuteStep, p.minuteDepth, now)
+	b.second = capFullAt(b.second+n*p.secondStep, p.secondDepth, now)
+	if l.sharing.Load() {
+		s.noteTaken(accountClass{account, place}, *b, p, n)
+	}
+}
+
+// Peek implements Peeker.
+func (l *Limits) Peek(account, profile string, class Class) (wait time.Duration, ok bool) {
+	place, p := l.paceOf(profile, class)
+	if p.minuteStep == 0 {
+		return 0, true
+	}
+	s := l.shardOf(account)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	buckets, known := s.accounts[account]
+	if !known {
+		return 0, true
+	}
+	b := buckets[place]
+	return b.takeTokens(p, 1, l.now().UnixNano())
+}
+
+// paceOf returns the index of a class and its pace in a profile; a zero pace is no limit.
+func (l *Limits) paceOf(profile string, class Class) (place int, p pace) {
+	if place = slices.Index(l.classes, class); place < 0 {
+		return place, pace{}
+	}
+	paces, known := l.profiles[profile]
+	if !known {
+		paces = l.profiles[ProfileDefault]
+	}
+	return place, paces[place]
 }
 
 func (l *Limits) shardOf(account string) *limitShard {
@@ -238,10 +296,10 @@ func (l *Limits) shardOf(account string) *limitShard {
 	return &l.keys[i]
 }
 
-// takeToken takes a token from both buckets, or none and returns the time to wait.
-func (b *bucket) takeToken(p pace, now int64) (time.Duration, bool) {
-	minute, wait := spendToken(b.minute, p.minuteStep, p.minuteDepth, now)
-	second, brief := spendToken(b.second, p.secondStep, p.secondDepth, now)
+// takeTokens takes n tokens from both buckets, or none and returns the time to wait.
+func (b *bucket) takeTokens(p pace, n, now int64) (time.Duration, bool) {
+	minute, wait := spendTokens(b.minute, n*p.minuteStep, p.minuteDepth, now)
+	second, brief := spendTokens(b.second, n*p.secondStep, p.secondDepth, now)
 	if wait = max(wait, brief); wait > 0 {
 		b.minute, b.second = capFullAt(b.minute, p.minuteDepth, now), capFullAt(b.second, p.secondDepth, now)
 		return time.Duration(wait), false
@@ -255,9 +313,9 @@ func (b *bucket) takeToken(p pace, now int64) (time.Duration, bool) {
 // set back or a profile that got stricter, is cut.
 func capFullAt(full, depth, now int64) int64 { return min(full, now+2*depth) }
 
-// spendToken returns the time at which a bucket is full again after one more token is taken, and
-// the time to wait until that token is available.
-func spendToken(full, step, depth, now int64) (then, wait int64) {
+// spendTokens returns the time at which a bucket is full again after tokens are taken that return in the time step, and the
+// time to wait until they are available.
+func spendTokens(full, step, depth, now int64) (then, wait int64) {
 	then = max(capFullAt(full, depth, now), now) + step
 	return then, max(0, then-depth-now)
 }

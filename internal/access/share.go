@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -105,14 +104,14 @@ type unsharedTokens struct {
 	pace        pace
 }
 
-// noteTaken records that a token was just taken from a bucket. The caller holds mu.
-func (s *limitShard) noteTaken(at accountClass, b bucket, p pace) {
+// noteTaken records that n tokens were just taken from a bucket, or -n given back. The caller holds mu.
+func (s *limitShard) noteTaken(at accountClass, b bucket, p pace, n int64) {
 	u, known := s.unshared[at]
 	if !known {
 		at.account = strings.Clone(at.account)
-		u.from, u.brief = b.minute-p.minuteStep, b.second-p.secondStep
+		u.from, u.brief = b.minute-n*p.minuteStep, b.second-n*p.secondStep
 	}
-	u.tokens, u.pace = u.tokens+1, p
+	u.tokens, u.pace = u.tokens+n, p
 	s.unshared[at] = u
 }
 
@@ -122,7 +121,11 @@ func (l *Limits) collectUnshared() map[accountClass]unsharedTokens {
 	for i := range limitShards {
 		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
 			s.mu.Lock()
-			maps.Copy(list, s.unshared)
+			for at, u := range s.unshared {
+				if u.tokens != 0 { // work that was only reserved is given back within the interval
+					list[at] = u
+				}
+			}
 			clear(s.unshared)
 			s.mu.Unlock()
 		}

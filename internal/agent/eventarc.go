@@ -121,7 +121,8 @@ type drafted struct {
 	task *task
 }
 
-// generateArc drafts an arc. Each beat is a task of its own, whose place is the one that the beat before led to.
+// generateArc drafts an arc. Each beat is a task of its own, whose place is the one that the beat before led to. The
+// tasks read the world as players do, who will read the quests.
 func (a *Agents) generateArc(ctx context.Context, c *op.Call, in eventArcIn) (out eventArcOut, list []drafted,
 	err error) {
 	out = eventArcOut{Seed: in.Seed, Beats: []beat{}}
@@ -131,7 +132,8 @@ func (a *Agents) generateArc(ctx context.Context, c *op.Call, in eventArcIn) (ou
 		want = defaultBeats
 	}
 	for n := 1; n <= min(want, maxBeats); n++ {
-		t := &task{agents: a, caller: c.Grant.Caller(), world: c.Grant.World(), id: c.Grant.Request().Correlation, call: c}
+		t := &task{agents: a, caller: c.Grant.Caller().Lower(access.RoleUser), world: c.Grant.World(),
+			id: c.Grant.Request().Correlation, call: c}
 		seed := uint64(in.Seed)*maxBeats + uint64(n)
 		parts, err := t.readCast(ctx, QuestWish{Location: at, Seed: seed, Reward: in.Constraints.Reward})
 		if err != nil {
@@ -215,6 +217,7 @@ func (a *Agents) adoptArc(ctx context.Context, c *op.Call, in adoptIn) (out adop
 		case !d.valid:
 			one.Why = "a check failed"
 		default:
+			d.task.caller = c.Grant.Caller() // the author, whose proposal players do not see before it is decided
 			if one, err = d.propose(ctx, one); err != nil {
 				return out, err
 			}

@@ -351,15 +351,25 @@ func (a *App) Verify(ctx context.Context, against string) (report string, err er
 	err = a.runAsOperator(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
 		streams, err := a.Canon.Verify(ctx, g, stated.Streams)
 		for _, s := range streams {
-			fmt.Fprintf(&b, "%s: %d commits, chain intact\n", s.Stream, s.Commits)
+			fmt.Fprintf(&b, "%s: %d commits, chain intact%s\n", s.Stream, s.Commits, s.Gaps)
 		}
-		if err != nil {
+		broken := canon.BrokenIn(err)
+		if err != nil && len(broken) == 0 {
 			return err
 		}
-		v, err := access.VerifySegments(ctx, a.store, stated.Records)
-		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments,
-			v.Processes)
-		return err
+		names, slugs := a.nameStreams(ctx)
+		for _, one := range broken {
+			fmt.Fprintf(&b, "%s: BROKEN: %s: %s\n", one.Stream, names(one.Stream), one.Lost())
+		}
+		if len(broken) > 0 {
+			err = fmt.Errorf("%w\n%s", err, lostAdvice(broken, slugs))
+		}
+		v, failed := access.VerifySegments(ctx, a.store, stated.Records)
+		if failed == nil {
+			fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments,
+				v.Processes)
+		}
+		return errors.Join(err, failed)
 	})
 	return b.String(), err
 }

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,9 +20,12 @@ import (
 	"loregate/internal/agent"
 	"loregate/internal/archive"
 	"loregate/internal/blob"
+	"loregate/internal/body"
+	"loregate/internal/bound"
 	"loregate/internal/canon"
 	"loregate/internal/disk"
 	"loregate/internal/event"
+	"loregate/internal/exchange/unpack"
 	"loregate/internal/fault"
 	"loregate/internal/game"
 	"loregate/internal/identity"
@@ -47,12 +52,14 @@ type Options struct {
 	Version string
 	Profile string // limits profile of callers that have none; "" is the default one
 	Now     func() time.Time
+	CPU     func() time.Duration           // processor time of the process, for the limits of work; nil is access.ProcessTime
 	NewID   func(purpose string) uuid.UUID // purpose is a stream, or the name of a use; nil draws UUIDv7
 	Random  func([]byte)                   // randomness of games; nil is crypto/rand
 	Secrets func([]byte)                   // randomness of new keys of the store; nil is crypto/rand
 	Logger  *slog.Logger
 	// Existing refuses a place without a store, instead of making a new one there.
 	Existing bool
+	Damaged  bool // a data folder is not checked for damage, because it is only read
 	Command  bool // calls wait for databases of worlds that are being opened; those of a server are refused
 	// Deterministic makes background work independent of the machine's clock: a job ends before the call
 	// that starts it is answered, no phase of a game ends by itself, and pending usage figures are
@@ -63,6 +70,16 @@ type Options struct {
 	// NoAnswerCache disables the cache of answers. It is for tests that compare cached answers with
 	// computed ones.
 	NoAnswerCache bool
+}
+
+func (o Options) processTime() func() time.Duration {
+	switch {
+	case o.CPU != nil:
+		return o.CPU
+	case o.Deterministic:
+		return func() time.Duration { return 0 }
+	}
+	return access.ProcessTime
 }
 
 // idGenerator returns a function that draws ids for a purpose.
@@ -86,7 +103,8 @@ type App struct {
 	Studio *studio.Studio
 
 	blobs  *blob.Store
-	record *os.File // recorded exchanges with an Unreal editor; nil if not recorded
+	bodies *body.Intake // of a server
+	record *os.File     // recorded exchanges with an Unreal editor; nil if not recorded
 	Events *event.Dispatcher
 	places *world.World
 	host   *play.Host
@@ -100,17 +118,21 @@ type App struct {
 	usage   *usage.Recorder
 
 	store      store
+	unpacked   *unpack.Space // unpacked files of imports
+	imports    *bound.Pool   // memory of imports
 	checkState storeCheckState
-	log        *access.Log
-	limits     *access.Limits
-	jobs       *job.Runner
-	metrics    *telemetry.Metrics
-	tracing    *telemetry.Tracing
-	logger     *slog.Logger
-	still      bool           // Options.Deterministic
-	vectors    *vector.Keeper // nil without an embedding model
-	now        func() time.Time
-	secrets    func([]byte)
+	// lostStreams is the number of streams that the Canon refuses because commits of them are lost.
+	lostStreams atomic.Int64
+	log         *access.Log
+	limits      *access.Limits
+	jobs        *job.Runner
+	metrics     *telemetry.Metrics
+	tracing     *telemetry.Tracing
+	logger      *slog.Logger
+	still       bool           // Options.Deterministic
+	vectors     *vector.Keeper // nil without an embedding model
+	now         func() time.Time
+	secrets     func([]byte)
 }
 
 // Open opens the data folder, creates it if it does not exist, and assembles the parts. It does not
@@ -123,7 +145,8 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.NewID == nil {
 		o.NewID = func(string) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets, still: o.Deterministic}
+	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets, still: o.Deterministic,
+		imports: bound.NewPool(int64(c.Memory) << 20)}
 	defer func() {
 		if err != nil {
 			a.Close(context.WithoutCancel(ctx))
@@ -134,6 +157,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 			return a, fmt.Errorf("data folder: %w", disk.Explain(c.Data, err))
 		}
 	}
+	a.unpacked = unpack.NewSpace(filepath.Join(c.Data, "unpacked"), unpackedBytes)
 	if a.store, err = openStore(ctx, c, o); err != nil {
 		return a, err
 	}
@@ -146,6 +170,11 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
 			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface}, member.LedgerKind: {canon.AnySurface},
 		}, Nearness: a.nearness()})
+	if a.store.Confined() != "" {
+		if err := a.refuseLostStreams(ctx, a.store); err != nil {
+			return a, err
+		}
+	}
 	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err
 	}
@@ -180,7 +209,7 @@ func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 		return err
 	}
 	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now,
-		Logger: o.Logger})
+		CPU: o.processTime(), Logger: o.Logger})
 	outside, err := c.Issuers.toIdentity()
 	if err != nil {
 		return err
@@ -286,7 +315,8 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 		l.Codes = append(l.Codes, k.Code())
 	}
 	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassPage,
-		access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand, access.ClassPlayers} {
+		access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand, access.ClassPlayers, access.ClassWork,
+		access.ClassGMWork} {
 		l.Limits = append(l.Limits, string(c))
 	}
 	for _, s := range surfaces {

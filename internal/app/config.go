@@ -33,7 +33,8 @@ type Config struct {
 	Pool        Pool      `yaml:"pool"`
 	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`
 	PublicURL   string    `yaml:"public_url" doc:"Address at which clients reach the server, if it is not addr: https://lore.example. It is used in metadata and links."`
-	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front of the server terminates TLS. X-Forwarded-For of the proxy is then trusted. Without behind_proxy or tls, serve refuses an address that other machines can reach."`
+	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front of the server terminates TLS. Without behind_proxy or tls, serve refuses an address that other machines can reach."`
+	Proxies     []string  `yaml:"trusted_proxies" doc:"Addresses or ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, with behind_proxy: 10.0.0.7, fd00::/64. Default: loopback. Name the proxy alone, and no network that other machines share: each of these can give itself any address."`
 	TLS         TLS       `yaml:"tls"`
 	Hosts       []string  `yaml:"allowed_hosts" doc:"Host names that requests may use, in addition to addr, public_url and the loopback names."`
 	Origins     []string  `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, such as https://host."`
@@ -42,6 +43,7 @@ type Config struct {
 	Token       Token     `yaml:"token"`
 	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are accepted too, such as Entra ID, Auth0 and Keycloak. A list; see below."`
 	Limits      Limits    `yaml:"limits"`
+	Bodies      Bodies    `yaml:"bodies"`
 	Drain       Drain     `yaml:"drain"`
 	Audit       Audit     `yaml:"audit"`
 	Witness     Witness   `yaml:"witness"`
@@ -93,6 +95,8 @@ type Limits struct {
 	Commands    int `yaml:"commands" default:"120" doc:"Commands per minute of each player, and in games and encounters of each key. Each player's actions have further limits."`
 	Players     int `yaml:"players" default:"6000" doc:"Commands and reads per minute of all players together for whom one key plays, and a sixtieth of it within one second. A call that names a player by id has the player's limits, not the key's."`
 	Auth        int `yaml:"auth" default:"10" doc:"Token requests per minute for each key and each grant of a client, and wrong keys and tokens per minute for each address."`
+	Work        int `yaml:"work" default:"20" doc:"Seconds of processor time per minute that the calls of each key may take, half of them at once after a rest; one core has 60. A key that took more is answered with 429 until they have passed. The operator has no such limit."`
+	GMWork      int `yaml:"gm_work" default:"40" doc:"The same for the calls in worlds in which the key is a GM's or an admin's."`
 	Connections int `yaml:"connections" default:"4096" doc:"Open connections of all callers together; further ones are answered with 503. 0: the default. -1: no limit."`
 	PerAddress  int `yaml:"connections_per_address" doc:"Open connections from one address (for IPv6 its /64), and concurrent requests and streams from it. Behind a proxy, the address is the one that the proxy names. Default: an eighth of limits.connections, at least 16. -1: no limit."`
 }
@@ -193,11 +197,17 @@ func (c Config) Check() error {
 			return fmt.Errorf("allow_from: %q is not an address range; write it as 10.0.0.0/8", r)
 		}
 	}
+	if _, err := c.parseProxies(); err != nil {
+		return err
+	}
 	if err := c.Pool.validate(); err != nil {
 		return err
 	}
 	if c.Memory < minMemory {
 		return fmt.Errorf("memory: %d MiB are too few; set at least %d", c.Memory, minMemory)
+	}
+	if err := c.Bodies.validate(); err != nil {
+		return err
 	}
 	if err := c.Drain.validate(); err != nil {
 		return err
@@ -261,6 +271,8 @@ func (l Limits) defaultProfile() access.Profile {
 		access.ClassAuth:     {PerMinute: l.Auth},
 		access.ClassCommand:  {PerMinute: l.Commands, PerSecond: 10},
 		access.ClassPlayers:  {PerMinute: l.Players, PerSecond: max(l.Players/60, 0)},
+		access.ClassWork:     access.WorkRate(l.Work),
+		access.ClassGMWork:   access.WorkRate(l.GMWork),
 	}
 }
 
@@ -277,7 +289,7 @@ func (s setting) set(text string) error {
 	v := s.value
 	var err error
 	switch v.Interface().(type) {
-	case string:
+	case string, Secret:
 		v.SetString(text)
 	case bool:
 		var b bool

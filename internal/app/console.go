@@ -12,7 +12,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/console"
-	"loregate/internal/fault"
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
 	"loregate/internal/member"
@@ -34,13 +33,14 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	limits := meteredLimits{a.limits, a.metrics}
 	return console.New(console.Config{
 		Engine: a.Ops, Sessions: recordedSessions{a.Identity, a}, Instance: hex.EncodeToString(instance), Logger: a.logger,
-		Follow: httpd.FollowFeed, Surfaces: a.programSurfaces(), PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
+		Follow: httpd.FollowFeed, Surfaces: a.programSurfaces(), Bodies: a.bodies,
+		PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
 		TitleOf: func(ctx context.Context, w access.WorldID) (string, error) {
 			world, err := a.Canon.World(ctx, w)
 			return cmp.Or(world.Title, world.Slug), err
 		},
 		Wrong: func(r *http.Request, err error) error { return httpd.ChargeWrong(limits, httpd.ClientOf(r), err) },
-	}), nil
+	})
 }
 
 // recordedSessions are the sessions of the pages. Whom people let in and out is recorded in the audits of the worlds
@@ -63,16 +63,10 @@ func (s recordedSessions) CreateCode(ctx context.Context, c identity.Consent) (s
 		c.Rights.MaxRole.String()+", "+c.Rights.May())
 }
 
-// RevokeKey ends a key. The end of a grant is recorded, that of a session is not.
-func (s recordedSessions) RevokeKey(ctx context.Context, id string) error {
-	if err := s.Service.RevokeKey(ctx, id); err != nil {
-		return err
-	}
-	k, err := s.Service.KeyOf(ctx, id)
-	if fault.KindOf(err) == fault.NotFound {
-		return nil // a session
-	}
-	if err != nil {
+// EndOwn ends a credential. The end of a grant is recorded, that of a session is not.
+func (s recordedSessions) EndOwn(ctx context.Context, session, id string) error {
+	k, err := s.Service.EndOwn(ctx, session, id)
+	if err != nil || k.Audience != identity.AudienceGrant {
 		return err
 	}
 	return s.record(ctx, cmp.Or(k.Behalf, k.Subject), "end_grant", slices.Collect(maps.Keys(k.Worlds)), string(k.Subject),

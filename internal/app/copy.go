@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,12 +18,19 @@ import (
 // copyBatch is the number of commits that a copy writes in one transaction.
 const copyBatch = 200
 
+// WholeWorlds in the list of worlds of Copy stands for all worlds whose chains are whole.
+const WholeWorlds = "whole"
+
 // Copy copies one store to another and proves that both hold the same chains, tables and access
 // records. Each address is a data folder or postgres://…; c holds all other settings. A target that
 // holds the beginning of the same chains is brought up to date; a target that holds anything else
 // is refused. Copy leaves out the keys that sign tokens, idempotency keys, unfinished jobs, and
 // files, which stay in the data folder.
-func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err error) {
+//
+// If worlds are named, only these are copied, with their ledgers and those of no world. The source may then
+// be damaged: only its streams and contents are compared, not its tables. Streams that are not whole are
+// left out and named in out. The error names those of the worlds that could not be copied.
+func Copy(ctx context.Context, c Config, from, to string, worlds []string, out io.Writer) (err error) {
 	if from == to {
 		return fault.New(fault.Invalid, "--from and --to name the same store; name another one with --to")
 	}
@@ -31,7 +39,7 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 			return fault.New(fault.Invalid, "%s: name a data folder, or a database as postgres://user@host:5432/name", flag)
 		}
 	}
-	src, err := openStore(ctx, c.withAddress(from), Options{Command: true, Existing: true})
+	src, err := openStore(ctx, c.withAddress(from), Options{Command: true, Existing: true, Damaged: len(worlds) > 0})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
@@ -41,12 +49,22 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 		return fmt.Errorf("--to: %w", err)
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	k := storeCopier{src: src, dst: dst, out: out}
-	for _, step := range []func(context.Context) error{k.noteStaleWorlds, k.copyStreams, k.rebuildTables,
-		k.copyKeysAndInvitations, k.copyAccessRecords, k.proveEqual} {
+	k := storeCopier{src: src, dst: dst, out: out, named: worlds}
+	steps := []func(context.Context) error{k.noteStaleWorlds, k.copyStreams, k.rebuildTables,
+		k.copyKeysAndInvitations, k.copyAccessRecords, k.proveEqual}
+	if len(worlds) > 0 {
+		steps = []func(context.Context) error{k.chooseWorlds, k.copyStreams, k.rebuildTables,
+			k.unlessDamaged("the keys", k.copyKeysAndInvitations),
+			k.unlessDamaged("the access records", k.copyAccessRecords), k.proveWorlds}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if len(k.failed) > 0 {
+		return fault.New(fault.Unavailable, "these worlds could not be copied: %s; all else was",
+			strings.Join(k.failed, ", "))
 	}
 	return nil
 }
@@ -81,6 +99,10 @@ type storeCopier struct {
 	// unfinished are the streams of worlds whose fork is not complete at the source, because it is
 	// still running or because its process was killed. They are not copied.
 	unfinished []canon.StreamID
+
+	named  []string         // worlds to copy; nil for the whole store
+	chosen []canon.StreamID // streams to copy, if worlds are named
+	failed []string         // named worlds that could not be copied
 }
 
 // noteStaleWorlds records the worlds whose tables an upgrade left to be rebuilt. The source is only
@@ -95,8 +117,11 @@ func (k *storeCopier) noteStaleWorlds(ctx context.Context) (err error) {
 
 // copyStreams copies all finished streams.
 func (k *storeCopier) copyStreams(ctx context.Context) error {
-	var list []canon.StreamID
+	list := slices.Clone(k.chosen)
 	if err := k.src.Read(ctx, func(r canon.Reader) error {
+		if len(k.named) > 0 {
+			return nil
+		}
 		worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
 		if err != nil {
 			return err
@@ -117,7 +142,11 @@ func (k *storeCopier) copyStreams(ctx context.Context) error {
 		return err
 	}
 	for _, s := range list {
-		if err := k.copyStream(ctx, s); err != nil {
+		err := k.copyStream(ctx, s)
+		if len(k.named) > 0 && isDamage(err) {
+			err = k.leaveOut(ctx, s, err)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
@@ -198,6 +227,11 @@ func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID,
 		list, bodies, err = canon.ReadCommits(ctx, r, s, from, copyBatch)
 		return err
 	})
+	for h, b := range bodies {
+		if err == nil && sha256.Sum256(b) != h {
+			err = fmt.Errorf("the text %s does not have its hash: %w", h, canon.ErrDamaged)
+		}
+	}
 	return list, bodies, err
 }
 

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
-	"loregate/internal/slicesx"
+	"loregate/internal/sandbox"
 	"loregate/internal/usage"
 )
 
@@ -28,6 +28,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 	d.printCheck("version", nil, "%s", version)
 	d.printCheck("address", c.mayListen(), "%s", c.Addr)
 	d.printSettings(c)
+	d.printCheck("outside programs", nil, "%s", sandbox.Measure())
 	d.checkModel(ctx, c.Model)
 	a, err := Open(ctx, c, Options{Version: version, Existing: true})
 	d.printCheck("store", explainOpenError(err), "%s opens", c.Where())
@@ -73,16 +74,8 @@ func (d *doctor) printCheck(title string, err error, format string, args ...any)
 
 func (d *doctor) printSettings(c Config) {
 	_ = eachSetting(&c, func(s setting) error { // the callback never fails
-		value := fmt.Sprint(s.value.Interface())
-		if list, ok := s.value.Interface().([]string); ok && strings.HasPrefix(s.path, "databases") {
-			value = strings.Join(slicesx.Map(list, func(e string) string { name, _, _ := strings.Cut(e, "="); return name }), ", ")
-		} else if address, ok := s.value.Interface().(string); ok && strings.HasPrefix(s.path, "database") && address != "" {
-			value = redactAddress(address)
-		}
-		if strings.HasSuffix(s.path, "_key") && value != "" {
-			value = "[set]"
-		}
-		if value != "" && value != "[]" {
+		value := mask(s.value.Interface())
+		if value != "" {
 			fmt.Fprintf(d.out, "     %-26s %s\n", s.path, value)
 		}
 		return nil
@@ -100,14 +93,12 @@ func (d *doctor) checkStore(ctx context.Context, a *App) {
 		d.printCheck("witness", err, "statements in %s", against)
 	}
 	report, err := a.Verify(ctx, against)
-	if isBroken(err) {
+	if isBroken(err) && len(canon.BrokenIn(err)) == 0 {
 		err = fmt.Errorf("%w; %s", err, d.advice)
 	}
 	d.printCheck("chains", err, "whole")
-	if err == nil {
-		for line := range strings.Lines(report) {
-			fmt.Fprint(d.out, "     ", line)
-		}
+	for line := range strings.Lines(report) {
+		fmt.Fprint(d.out, "     ", line)
 	}
 	if size, err := a.store.Size(ctx); err == nil {
 		d.printCheck("size", nil, "%s", size)

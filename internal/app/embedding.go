@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -20,7 +21,7 @@ import (
 type Embedding struct {
 	URL   string `yaml:"url" doc:"Base address of an OpenAI-compatible embedding endpoint, such as http://127.0.0.1:11434/v1. The texts of cards of every level, and the queries of searches, are sent to it. Empty: none; searches find words, and words of the same meaning."`
 	Model string `yaml:"model" doc:"Name of the model at the embedding endpoint. Without url: name of a model that loregate model install has installed; empty means the only one that is installed, if any."`
-	Key   string `yaml:"key" doc:"Key of the embedding endpoint. Set it with the variable rather than in a file."`
+	Key   Secret `yaml:"key" doc:"Key of the embedding endpoint. Set it with the variable rather than in a file."`
 }
 
 // validate returns an error for settings with invalid values.
@@ -41,7 +42,7 @@ func (c Embedding) newEmbedder(models string) (e vector.Embedder, model string, 
 	if c.URL == "" {
 		return findInstalled(models, c.Model)
 	}
-	client, err := embed.New(embed.Config{URL: c.URL, Model: c.Model, Key: c.Key})
+	client, err := embed.New(embed.Config{URL: c.URL, Model: c.Model, Key: string(c.Key)})
 	if err != nil {
 		return nil, "", fmt.Errorf("embedding.url and embedding.model: %w", err)
 	}
@@ -96,6 +97,7 @@ func (s vectorSource) Changed() <-chan struct{} { return s.canon.Changed() }
 
 func (s vectorSource) Worlds(ctx context.Context) ([]access.WorldID, error) {
 	all, err := s.canon.Worlds(ctx)
+	all = slices.DeleteFunc(all, func(w canon.World) bool { return s.canon.LostWorld(w.ID) })
 	return slicesx.Map(all, func(w canon.World) access.WorldID { return w.ID }), err
 }
 

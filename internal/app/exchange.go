@@ -98,7 +98,7 @@ func exportSite(ctx context.Context, a *App, g access.Grant, dir string, progres
 	if err != nil {
 		return s, err
 	}
-	folder, err := exchange.OpenNewFolder(dir)
+	folder, err := exchange.OpenNewFolder(dir, exchange.ModesFor(g.View().Level))
 	if err != nil {
 		return s, err
 	}
@@ -109,6 +109,9 @@ func exportSite(ctx context.Context, a *App, g access.Grant, dir string, progres
 		return folder.Write(name, data)
 	}
 	s.Cards, err = console.WriteSite(ctx, console.SiteConfig{Engine: a.Ops, Caller: g.Caller().Lower(role),
-		World: world.Slug, Write: write, Progress: progress})
+		World: world.Slug, Write: write, Progress: progress,
+		LeftOut: func(card, why string) {
+			s.Problems = append(s.Problems, exchange.Problem{File: card, Why: why})
+		}})
 	return s, err
 }

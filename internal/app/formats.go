@@ -53,11 +53,8 @@ func FormatNames() (names []string) {
 func turnsFormat() exchange.Format {
 	return exchange.Format{Name: "turns", Title: "Records of play (JSON lines, plain or gzip)",
 		Recognize: func(p *exchange.Peek) string {
-			for _, name := range p.WithSuffix(".jsonl", ".ndjson", ".json") {
-				line, _, _ := strings.Cut(string(p.Head(name)), "\n")
-				if m := exchange.ParseObject(line); m["ep"] != nil && m["n"] != nil {
-					return name + " has lines with ep and n"
-				}
+			if name := findTurns(p); name != "" {
+				return name + " has lines with ep and n"
 			}
 			return ""
 		},
@@ -66,13 +63,24 @@ func turnsFormat() exchange.Format {
 				"(speakers) and `text`. The file may be packed with gzip.",
 			Example: "./turns.jsonl.gz",
 			Maps:    "Episodes become sessions, turns their child cards, with the speakers in a field.",
-			Lost:    "Lines that are not a turn are named.", Sight: "The format has no secrets: the import's level.",
+			Lost:    "Lines that are not a turn are named.", Sight: "The format has no secrets of its own: the import's " +
+				"level, and the marks below in its texts.",
 			Tried: "120,000 turns of CRD3"}}
+}
+
+// findTurns returns the first file that is a record of play, or "".
+func findTurns(p *exchange.Peek) string {
+	for _, name := range p.WithSuffix(".jsonl", ".ndjson", ".json") {
+		line, _, _ := strings.Cut(string(p.Head(name)), "\n")
+		if m := exchange.ParseObject(line); m["ep"] != nil && m["n"] != nil {
+			return name
+		}
+	}
+	return ""
 }
 
 func markdownFormat() exchange.Format {
 	return exchange.Format{Name: "markdown", Title: "Markdown vaults (Obsidian, Logseq, Hugo)", Places: true,
-		Marks: true,
 		Recognize: func(p *exchange.Peek) string {
 			if n := len(p.WithSuffix(".md", ".markdown")); n > 0 {
 				return fmt.Sprintf("%d Markdown notes", n)
@@ -84,8 +92,9 @@ func markdownFormat() exchange.Format {
 			Example: "./vault",
 			Maps: "Notes become cards whose text is their Markdown as written; front matter, tags and " +
 				"folders give types, tags and parents. An export as GM writes the same files, with the changes made here.",
-			Lost:  "Files that no note names, unless --all-files is given.",
-			Sight: "The table of `loregate import --explain`.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
+			Lost: "Files that no note names, unless --all-files is given.",
+			Sight: "The table of `loregate import --explain`. A text file that a note shows, such as a canvas, is for the GM " +
+				"as a whole if it has one of these marks.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
 }
 
 // recognizeFormat returns the first format that a source looks like, and the reason.

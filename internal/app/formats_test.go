@@ -26,7 +26,7 @@ func TestSourcesAreRecognized(t *testing.T) {
 			if _, err := os.Stat(at); err != nil {
 				t.Skipf("no real data: %s", source)
 			}
-			src, err := unpack.Open(at, unpack.Limits{})
+			src, err := unpack.Open(t.Context(), at, unpack.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

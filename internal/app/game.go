@@ -112,6 +112,12 @@ func (s seats) Invitation(ctx context.Context, by access.Grant, seat string) (to
 	return token, err
 }
 
+func (s seats) Recovery(ctx context.Context, by access.Grant, seat, operation string) (code, id string, err error) {
+	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key,
+		Life:    identity.MaxPlayLife,
+		Subject: access.Subject("seat-" + seat), Seat: seat, Operations: []string{operation}})
+}
+
 func (s seats) Key(ctx context.Context, by access.Grant, seat string,
 	surfaces []string) (secret, id string, err error) {
 	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat,

@@ -22,6 +22,8 @@ const (
 	// checkAfter is the time that a server serves before it checks its store, so that clients who
 	// reconnect after a restart come first.
 	checkAfter = 5 * time.Second
+	// recheckAfter is the time between looks for damage that a call has met.
+	recheckAfter = time.Minute
 	// checkShare limits the check to one part in checkShare of a processor's time.
 	checkShare = 4
 	// restEvery is the time that the check works before it rests.
@@ -33,6 +35,7 @@ const (
 	storeUnchecked = "not checked yet"
 	storeChecking  = "being checked"
 	storeSound     = "sound"
+	storePartly    = "damaged in part" // some worlds are not served
 	storeDamaged   = "damaged"
 )
 
@@ -51,17 +54,22 @@ func (c *storeCheckState) String() string {
 	return storeUnchecked
 }
 
-// watchStore checks the store once, in the background. stop cancels the check and waits for it.
+// watchStore checks the store once, in the background, and again if a call has met damage since. stop cancels the
+// check and waits for it.
 func (a *App) watchStore(ctx context.Context) (stop func()) {
 	return runBehind(context.WithoutCancel(ctx), func(ctx context.Context) {
-		if wait.For(ctx, checkAfter); ctx.Err() == nil {
-			_, _ = a.CheckStore(ctx) // it logs the result
+		for after := checkAfter; wait.For(ctx, after); after = recheckAfter {
+			found := a.store.Writable(ctx)
+			if after == checkAfter || isDamage(found) && a.checkState.String() != storeDamaged {
+				_, _ = a.CheckStore(ctx) // it logs the result
+			}
 		}
 	})
 }
 
 // CheckStore reads the whole store, its chains and its access records, using only a part of a
-// processor, and logs the result. If it finds a fault, the store accepts no more writes.
+// processor, and logs the result. If it finds a fault, the store accepts no more writes. If only commits of
+// some streams are lost, it makes the Canon refuse these, and the others go on.
 func (a *App) CheckStore(ctx context.Context) (found string, err error) {
 	if !a.checkState.runs.TryLock() {
 		return "", fault.New(fault.Conflict, "the store is being checked; wait for the result")
@@ -82,6 +90,8 @@ func (a *App) CheckStore(ctx context.Context) (found string, err error) {
 		if ctx.Err() == nil {
 			a.logger.Warn("the store could not be checked; run loregate doctor", "error", err)
 		}
+	case a.lostStreams.Load() > 0 || a.store.Confined() != "":
+		a.checkState.set(storePartly)
 	default:
 		a.checkState.set(storeSound)
 		a.logger.Info("the store was checked and has no fault", "took", time.Since(started).Round(time.Millisecond))
@@ -122,7 +132,7 @@ func (a *App) findStoreFault(ctx context.Context, p *pace) (found string, err er
 	if err != nil {
 		return "", err
 	}
-	_, err = canon.VerifyStreams(ctx, pacedStore{a.store, p})
+	err = a.refuseLostStreams(ctx, pacedStore{a.store, p})
 	if err == nil {
 		_, err = access.VerifySegments(ctx, pacedSegments{a.store, p}, nil)
 	}

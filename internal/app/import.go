@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/bound"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/turns"
@@ -36,11 +39,34 @@ type ImportOptions struct {
 // refused.
 func (a *App) Import(ctx context.Context, format, world, path string, o ImportOptions) (s exchange.Summary,
 	err error) {
-	src, err := unpack.Open(path, unpack.Limits{})
+	err = a.withSource(ctx, path, func(ctx context.Context, src *unpack.Source) (err error) {
+		s, err = a.importOpen(ctx, format, world, path, src, o)
+		return err
+	})
+	return s, err
+}
+
+// unpackedBytes is the size of all unpacked files of a process, on its disk.
+const unpackedBytes = 4 << 30
+
+// withSource opens the source of an import and calls work with it, within the budget of its size.
+func (a *App) withSource(ctx context.Context, path string,
+	work func(context.Context, *unpack.Source) error) (err error) {
+	src, err := unpack.Open(ctx, path, unpack.Limits{Space: a.unpacked})
 	if err != nil {
-		return s, err
+		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
+	return a.imports.Run(ctx, bound.BudgetOf(src.Size), "import: "+filepath.Base(path),
+		func(ctx context.Context) error {
+			src.Guard(ctx)
+			return work(ctx, src)
+		})
+}
+
+// importOpen imports an open source.
+func (a *App) importOpen(ctx context.Context, format, world, path string, src *unpack.Source,
+	o ImportOptions) (s exchange.Summary, err error) {
 	f, found, err := chooseFormat(format, path, src)
 	if err == nil {
 		err = o.checkFor(f)
@@ -76,9 +102,9 @@ func (o ImportOptions) checkFor(f exchange.Format) error {
 		v.Folders == vault.FolderNames || v.Folders == vault.FolderNone):
 		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --prune and --all-files work only "+
 			"with markdown; leave them out for %s", f.Name)
-	case !f.Marks && len(v.Open)+len(v.Confirm) > 0:
+	case f.Whole && len(v.Open)+len(v.Confirm) > 0:
 		return fault.New(fault.Invalid,
-			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
+			"import: %s says who sees each card, so --open and --confirm have no effect; leave them out", f.Name)
 	case !f.Past && o.History:
 		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out",
 			f.Name)
@@ -181,33 +207,41 @@ func chooseFormat(name, path string, src *unpack.Source) (f exchange.Format, fou
 
 // importSource imports an open source in a format.
 func (a *App) importSource(ctx context.Context, g access.Grant, f exchange.Format, path string, src *unpack.Source,
-	o ImportOptions) (exchange.Summary, error) {
-	source := exchange.Options{Label: src.Label, File: src.File, Level: o.Level, Starter: o.Starter,
+	o ImportOptions) (s exchange.Summary, err error) {
+	texts, err := a.unpacked.NewFile()
+	if err != nil {
+		return exchange.Summary{}, err
+	}
+	defer func() { err = errors.Join(err, texts.Close()) }()
+	source := exchange.Options{Shelf: exchange.NewShelf(texts), Label: src.Label, File: src.File, Level: o.Level,
+		Starter:  o.Starter,
 		Progress: o.Progress, History: o.History,
 		Open: o.Vault.Open, Confirm: o.Vault.Confirm}
 	switch f.Name {
 	case "markdown":
 		if source.File != "" {
-			return exchange.Summary{}, fault.New(fault.Invalid, "import: %s is a file; name the folder of its vault", path)
+			return exchange.Summary{}, fault.New(fault.Invalid,
+				"import: %s is a single file; give the folder of its vault, or a zip of it", path)
 		}
 		o.Vault.Options, o.Vault.GMFolders = source, a.Config.Import.GMFolders
 		return vault.Import(ctx, a.Canon, g, src.Files, o.Vault)
 	case "lore":
 		return bundle.Import(ctx, a.Canon, g, src.Files, bundle.ImportOptions{Options: source, Sealer: a.Identity})
 	case "turns":
-		return a.importTurns(ctx, g, path, source)
+		return a.importTurns(ctx, g, path, src.Files, source)
 	}
 	return f.Import(ctx, a.Canon, g, src.Files, source)
 }
 
-// importTurns imports a record of play from a file of JSON lines, plain or compressed with gzip.
-func (a *App) importTurns(ctx context.Context, g access.Grant, file string, o exchange.Options) (s exchange.Summary,
-	err error) {
-	f, err := os.Open(file)
+// importTurns imports a record of play from the file of JSON lines in a source at path.
+func (a *App) importTurns(ctx context.Context, g access.Grant, path string, files fs.FS,
+	o exchange.Options) (s exchange.Summary, err error) {
+	name := findTurns(exchange.NewPeek(files, o.File))
+	f, err := files.Open(cmp.Or(name, o.File, "."))
 	if err != nil {
-		return s, fault.New(fault.Invalid, "import: %q cannot be read", file).Because(err)
+		return s, fault.New(fault.Invalid, "import: %q cannot be read", name).Because(err)
 	}
 	defer f.Close()
-	o.Label = filepath.Base(file)
+	o.Label = filepath.Base(path)
 	return turns.Import(ctx, a.Canon, g, f, o)
 }

@@ -28,6 +28,13 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"A later import of the same source updates the same cards. If an import is cut off, repeat it: it goes on.\n" +
 	"Text that was imported counts as written by a stranger: a proposal that rests on it waits for a person, unless\n" +
 	"`proposals.trusted_imports` names its format ([config.md](config.md)).\n\n" +
+	"## Limits\n\nA file that is sent may have 64 MiB; an archive may hold 100,000 entries and 2 GiB, and become " +
+	"100 times\n" +
+	"larger. A file that is read as a whole may have 120 MiB. An import may use 64 MiB of memory, 8 times its " +
+	"largest file\n" +
+	"and 4 KiB for each file, at most 1 GiB; and 30 s of processor time, 3 s for each MiB and 3 ms for each file. " +
+	"Beyond\n" +
+	"that it ends with an error that names the file: divide the source, or unpack the archive and import its folder.\n\n" +
 	"## Formats\n\n| format | for | goes out too | tried with |\n|---|---|---|---|\n"
 
 // renderImportPage returns docs/import.md.
@@ -77,8 +84,14 @@ func writeTypes(b *bytes.Buffer) {
 }
 
 func writeSecrets(b *bytes.Buffer) {
-	b.WriteString("\n## Secrets of vaults\n\nThese marks hide a note or a part of it from players. Things that only look secret are hidden too, and wait under\n" +
-		"*Hidden, please confirm*. `loregate import --explain` prints this table with the secret words of each language.\n\n" +
+	b.WriteString("\n## Marks of secrets\n\nThese marks hide a note or a part of it from players. Those of " +
+		"elements, comments, blocks and headings count in the\n" +
+		"texts, names and fields of every format; the others in vaults and tables. A hidden part comes in as a card " +
+		"named GM\n" +
+		"below its card. A mark that does not end hides the rest of its text, and the import says so. Things that " +
+		"only look\n" +
+		"secret are hidden too, and wait under *Hidden, please confirm*. `loregate import --explain` prints this table with the\n" +
+		"secret words of each language.\n\n" +
 		"| mark | secret | looks secret |\n|---|---|---|\n")
 	for _, r := range secrecy.Rules() {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", r.Name, tableCell(r.Exact), tableCell(r.Suspicious))

@@ -92,7 +92,11 @@ type meteredLimits struct {
 }
 
 func (m meteredLimits) Take(account, profile string, class access.Class) (time.Duration, bool) {
-	wait, ok := m.Limits.Take(account, profile, class)
+	return m.TakeSeveral(account, profile, class, 1)
+}
+
+func (m meteredLimits) TakeSeveral(account, profile string, class access.Class, n int64) (time.Duration, bool) {
+	wait, ok := m.Limits.TakeSeveral(account, profile, class, n)
 	if !ok {
 		m.metrics.Refusal(string(class))
 	}

@@ -32,7 +32,7 @@ func (a *App) PlayTokens(ctx context.Context) ([]PlayToken, error) {
 	list := slicesx.Map(keys, func(k identity.Key) PlayToken { return PlayToken{Key: k, Plays: k.Seat} })
 	for _, w := range worlds {
 		names, err := a.playerNames(ctx, w.ID, keys)
-		if err != nil {
+		if err != nil && !canon.IsLost(err) {
 			return nil, err
 		}
 		for i := range list {

@@ -172,7 +172,9 @@ func (a *App) ResumeProposals(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		err = a.resumeWorldProposals(ctx, w)
+		if err = a.resumeWorldProposals(ctx, w); canon.IsLost(err) {
+			err = nil
+		}
 	}
 	return err
 }

@@ -47,13 +47,21 @@ const repairRoom = 3
 // it, and puts it in place of the damaged files, which are kept. If something cannot be recovered,
 // Repair names it and changes nothing, unless acceptLoss is set. It refuses to run while another
 // process has the store open.
-func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err error) {
+//
+// The streams of the named worlds may lack commits: each is begun anew after its last whole commit, by a commit
+// that records the gap and keeps the cards as the tables have them. With acceptLoss ledgers that lack commits
+// are cut off. In a database Repair does only that, in place.
+func Repair(ctx context.Context, c Config, worlds []string, acceptLoss bool, out io.Writer) (err error) {
 	if c.Database != "" {
+		if len(worlds) > 0 {
+			return repairDatabase(ctx, c, mending{worlds: worlds, cut: acceptLoss, out: out})
+		}
 		return fault.New(fault.Rule,
 			"the store is in PostgreSQL and is repaired with its own tools: restore a backup with pg_restore, then run "+
-				"loregate audit verify and loregate rebuild")
+				"loregate audit verify and loregate rebuild; for a world that lacks commits name it with --world")
 	}
-	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
+	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out,
+		mending: mending{worlds: worlds, cut: acceptLoss, out: out}}
 	defer func() { err = disk.Explain(c.Data, err) }()
 	if fileExists(filepath.Join(r.work, repairReady)) {
 		fmt.Fprintln(out, "continuing an interrupted repair")
@@ -84,6 +92,7 @@ type repairRun struct {
 	work   string
 	out    io.Writer
 	lost   []sqlite.Loss
+	mending
 }
 
 // lockStoreFiles keeps other processes from opening the store until the returned files are closed.
@@ -193,9 +202,15 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := r.mendStreams(r.ctx, s, r.openDamaged); err != nil {
+		return err
+	}
 	streams, err := canon.VerifyStreams(r.ctx, s)
 	if err != nil {
 		return err
+	}
+	for i, l := range r.lost { // the chains are whole, or say what they lack
+		r.lost[i].Dispensable = l.Dispensable || strings.HasPrefix(l.What, "commits: ")
 	}
 	c := canon.New(canon.Config{Store: s})
 	for _, v := range streams {
@@ -229,6 +244,11 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 	fmt.Fprintf(r.out, "recovered and verified: %d chains with %d commits, %d access records\n", len(streams),
 		commitsOf(streams), v.Records)
 	return nil
+}
+
+// openDamaged opens the copy of the damaged files, whose tables show the worlds as they were.
+func (r *repairRun) openDamaged() (store, error) {
+	return openStore(r.ctx, r.config.withAddress(filepath.Join(r.work, "damaged")), Options{Existing: true, Damaged: true})
 }
 
 // maxListedLosses is the number of losses that are listed one by one.

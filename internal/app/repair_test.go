@@ -71,7 +71,7 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 				t.Errorf("cut %d: the folder opens: %v", cut, err)
 			}
 		}
-		if err := Repair(t.Context(), c, false, &out); err != nil {
+		if err := Repair(t.Context(), c, nil, false, &out); err != nil {
 			t.Fatalf("cut %d: %v\n%s", cut, err, out.String())
 		}
 		if err := Doctor(t.Context(), c, "test", "", &out); err != nil {

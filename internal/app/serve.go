@@ -153,6 +153,9 @@ type composedServer struct {
 const sealSecret = "mcp cursors and sessions"
 
 func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
+	if err := a.openBodies(); err != nil {
+		return nil, err
+	}
 	m := a.mcpConfig(a.Ops)
 	key, err := a.sharedSecret(ctx, sealSecret, len(m.SealKey))
 	if err != nil {
@@ -172,6 +175,7 @@ func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 		Metrics: a.metricsHandler(), Ready: s.leaving.wrapReady(a.Ready), StoreState: a.checkState.String, Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.allowedHosts(),
 		Origins: a.Config.Origins,
+		Bodies:  a.bodies,
 		Now:     a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}
 	if c.Console, err = a.consolePages(ctx); err != nil {
@@ -200,14 +204,35 @@ func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 	return s, nil
 }
 
-// trustedProxies returns the addresses whose X-Forwarded-For header is trusted.
+// trustedProxies returns the addresses whose X-Forwarded-For header is trusted. Check has refused other settings.
 func (c Config) trustedProxies() []netip.Prefix {
+	list, _ := c.parseProxies()
+	return list
+}
+
+func (c Config) parseProxies() ([]netip.Prefix, error) {
 	if !c.BehindProxy {
-		return nil
+		if len(c.Proxies) > 0 {
+			return nil, errors.New("trusted_proxies: set behind_proxy: true too, or leave trusted_proxies out")
+		}
+		return nil, nil
 	}
-	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
-		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
-		netip.MustParsePrefix("fc00::/7")}
+	if len(c.Proxies) == 0 {
+		return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, nil
+	}
+	var list []netip.Prefix
+	for _, text := range c.Proxies {
+		p, err := netip.ParsePrefix(text)
+		if a, single := netip.ParseAddr(text); single == nil {
+			p, err = a.Unmap().Prefix(a.Unmap().BitLen())
+		}
+		if err != nil || p.Bits() == 0 {
+			return nil, fmt.Errorf("trusted_proxies: %q is not an address of a proxy, or is a range of all; write it as "+
+				"10.0.0.7 or 10.0.0.0/29", text)
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
 }
 
 // allowedHosts returns the host names that requests may name.
@@ -228,7 +253,7 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	c := mcpd.Config{
 		Engine: engine, DefaultSet: front.Surface, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics},
 			a.Config}, Changes: a.Canon,
-		Version: a.Version, Website: Website, Origins: a.Config.Origins, Now: a.now, Logger: a.logger,
+		Version: a.Version, Website: Website, Origins: a.Config.Origins, Bodies: a.bodies, Now: a.now, Logger: a.logger,
 		Worlds: func(ctx context.Context, c access.Caller) []string {
 			names, _ := worlds{a.Canon}.Names(ctx, c) // without names only the instructions are shorter
 			return names

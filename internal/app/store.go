@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -37,6 +36,9 @@ type store interface {
 	// Check reads the store in parts, while it is served, and returns every fault found. It calls
 	// rest between parts.
 	Check(ctx context.Context, rest func(took time.Duration)) (faults []string, err error)
+	// Confined describes damage of which only some streams are affected: Check leaves it out, and the others can
+	// be written. It is "" if there is none.
+	Confined() string
 	// MarkDamaged makes the store refuse writes because of the fault found.
 	MarkDamaged(found string)
 	// Writable returns the reason why writes are refused; nil if they are accepted.
@@ -46,7 +48,7 @@ type store interface {
 }
 
 // openStore opens the configured database, or the store in the data folder. Of the
-// options it uses Command, Existing and Logger.
+// options it uses Command, Existing, Damaged and Logger.
 func openStore(ctx context.Context, c Config, o Options) (store, error) {
 	if c.Database == "" {
 		if err := errRepairing(c.Data); err != nil {
@@ -56,7 +58,14 @@ func openStore(ctx context.Context, c Config, o Options) (store, error) {
 			return nil, fault.New(fault.Invalid, "there is no store in %s: name its folder with --data or LOREGATE_DATA, or its "+
 				"database with LOREGATE_DATABASE; loregate serve makes a new store", c.Data)
 		}
-		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: o.Logger})
+		settings := sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: o.Logger}
+		if o.Damaged {
+			settings.Check = -1
+		}
+		s, err := sqlite.Open(ctx, settings)
+		if errors.Is(err, canon.ErrDamaged) && !o.Damaged {
+			return nil, nameLostWorlds(ctx, c, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -82,20 +91,7 @@ func (c Config) Where() string {
 	if c.Database == "" {
 		return c.Data
 	}
-	return redactAddress(c.Database)
-}
-
-func redactAddress(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" && u.Path == "" && u.Opaque == "" || !isDatabase(address) {
-		return "a PostgreSQL database"
-	}
-	q := u.Query()
-	if q.Has("password") {
-		q.Set("password", "xxxxx")
-		u.RawQuery = q.Encode()
-	}
-	return u.Redacted()
+	return maskAddress(c.Database)
 }
 
 // isDatabase reports whether address is the address of a database and not a folder.

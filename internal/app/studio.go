@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
 	"loregate/internal/studio/godot"
@@ -22,6 +23,7 @@ import (
 type Studio struct {
 	Blender          string   `yaml:"blender" default:"blender" doc:"Program of Blender: a name on the PATH, or a file."`
 	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Headless program of Godot: a name on the PATH, or a file."`
+	ProgramMemory    int      `yaml:"program_memory" default:"4096" doc:"Address space of each Blender and Godot, in MB: at least 1024. They run in a sandbox; loregate doctor prints its protection on this system."`
 	Unreal           string   `yaml:"unreal" doc:"Address of the Remote Control of an Unreal editor, such as http://127.0.0.1:30010, or of the MCP server that Epic ships in it, such as http://127.0.0.1:8000/mcp. The value double replays a recorded protocol, for tests. Empty: none."`
 	UnrealProject    string   `yaml:"unreal_project" doc:"Folder of the Unreal project, in which exports are passed on."`
 	UnrealRecord     string   `yaml:"unreal_record" doc:"File to record all messages to and from the Unreal editor, to report the editor's answers."`
@@ -34,6 +36,9 @@ type Studio struct {
 
 // Check returns an error for settings with invalid values.
 func (c Studio) Check() error {
+	if c.ProgramMemory != 0 && c.ProgramMemory < 1024 {
+		return errors.New("studio.program_memory: set at least 1024; Blender does not start with less")
+	}
 	for _, r := range c.Roots {
 		if name, dir, ok := strings.Cut(r, "="); !ok || name == "" || strings.ContainsAny(name, "/\\.") ||
 			!filepath.IsAbs(dir) {
@@ -133,8 +138,9 @@ func (a *App) Work(ctx context.Context, w studio.Worker) error { return a.Studio
 // configured: with one engine, callers need not name a target.
 func (a *App) newAdapters() ([]studio.Adapter, error) {
 	c := a.Config.Studio
-	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender}),
-		godot.New(godot.Config{Binary: c.Godot}), native.New()}
+	confined := sandbox.New(sandbox.Config{Memory: uint64(c.ProgramMemory) << 20, Logger: a.logger})
+	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender, Sandbox: confined}),
+		godot.New(godot.Config{Binary: c.Godot, Sandbox: confined}), native.New()}
 	u := unreal.Config{Address: c.Unreal, Project: c.UnrealProject}
 	switch c.Unreal {
 	case "":

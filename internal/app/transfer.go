@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -34,13 +33,18 @@ func (a *App) ImportFile(ctx context.Context, g access.Grant, path string, c tra
 	}
 	o := ImportOptions{Level: level, Progress: progress,
 		Vault: vault.Options{Open: c.Open, Confirm: c.Confirm, HideLinks: c.HideLinks}}
-	src, err := unpack.Open(path, unpack.Limits{})
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	name := filepath.Base(path) // errors are shown to people elsewhere
-	f, found, err := chooseFormat(c.Format, name, src)
+	err = a.withSource(ctx, path, func(ctx context.Context, src *unpack.Source) (err error) {
+		s, err = a.importSent(ctx, g, path, src, c.Format, o)
+		return err
+	})
+	return s, err
+}
+
+// importSent imports an open source that a person sent.
+func (a *App) importSent(ctx context.Context, g access.Grant, path string, src *unpack.Source, format string,
+	o ImportOptions) (s exchange.Summary, err error) {
+	name := filepath.Base(path) // errors and reports, which people elsewhere read, name no folder of this machine
+	f, found, err := chooseFormat(format, name, src)
 	if err != nil {
 		return s, err
 	}
@@ -51,7 +55,7 @@ func (a *App) ImportFile(ctx context.Context, g access.Grant, path string, c tra
 	if err := o.checkFor(f); err != nil {
 		return s, err
 	}
-	s, err = a.importSource(ctx, g, f, path, src, o)
+	s, err = a.importSource(ctx, g, f, name, src, o)
 	s.Format = found
 	return s, err
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -92,8 +93,10 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 				c.Reply.Location = location + "/file"
 			}
 			card, err := targetCard(ctx, l, r, 0)
-			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size,
-				SHA256: card.Content.String(), pictureSize: d.sizes.noteSize(card.Content, in.Data), urls: urlsOf(c, card)}, err
+			stored := canon.Hash(sha256.Sum256(in.Data))
+			return uploadOut{writtenCard: w, FileName: cleanName(cmp.Or(in.FileName, card.Name)), MediaType: media,
+				Size: len(in.Data), SHA256: stored.String(), pictureSize: d.sizes.noteSize(stored, in.Data),
+				urls: urlsOf(c, card)}, err
 		},
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
@@ -43,7 +44,7 @@ func TestFilesAreAttached(t *testing.T) {
 		t.Errorf("%v %+v", err, down)
 	}
 	s.Do("user", "upload_attachment", `{"name": "Raw"}`,
-		func(r *op.Request) { r.Upload = []byte("plain text") }).Want("type", "File").Want("size", 10)
+		func(r *op.Request) { r.Upload = body.Bytes([]byte("plain text")) }).Want("type", "File").Want("size", 10)
 	s.wantRebuilt()
 }
 
@@ -58,7 +59,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	s.As("user").wantFields(fault.Invalid, "upload_attachment", `{"name": "New", "type": "Image", "data": "YQ=="}`, "type")
 	s.As("user").wantFields(fault.Invalid, "upload_attachment", `{"name": "a/b", "data": "YQ=="}`, "name")
 	s.As("user").WantNotFound("upload_attachment", `{"name": "~`+s.idOf("Vault")+`", "data": "YQ=="}`)
-	big := func(r *op.Request) { r.Upload = bytes.Repeat([]byte{1}, canon.MaxFile+1) }
+	big := func(r *op.Request) { r.Upload = body.Bytes(bytes.Repeat([]byte{1}, canon.MaxFile+1)) }
 	if f := s.As("user").asked("upload_attachment", `{"name": "Big"}`, big); f.Kind != fault.TooLarge {
 		t.Errorf("too large a file: %v", f)
 	}

@@ -168,7 +168,7 @@ func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content s
 	}
 	// Every reader of the card must be able to see the link's target; otherwise the link would
 	// reveal a name of a higher level.
-	terms, err := loadLinkTerms(ctx, l.As(card.Label.Level), card, content, in)
+	terms, err := loadLinkTerms(ctx, l.ForReaders(card.Label), card, content, in)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -56,16 +56,15 @@ const (
 	backupKind     = "backup"
 	backupFolder   = "backups"
 	backupPatience = 10 * time.Second // a copy runs at disk speed: most are finished by then
-	maxDownload    = 1 << 30          // bytes; a download is held in memory
 )
 
 type backupOut struct {
 	ID      string `json:"id"`
-	Status  string `json:"status" enum:"queued,running,completed,failed"`
+	Status  string `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	File    string `json:"file,omitzero" jsonschema:"Its name in the folder backups."`
 	Size    int64  `json:"size,omitzero" jsonschema:"Bytes."`
 	SHA256  string `json:"sha256,omitzero"`
-	Message string `json:"message,omitzero" jsonschema:"Why it failed."`
+	Message string `json:"message,omitzero" jsonschema:"Why it failed or was cancelled."`
 }
 
 // backupCopy is the result of a finished copy.
@@ -161,24 +160,27 @@ func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backup
 	if err != nil || !in.Download || out.File == "" || !c.SendsFile() {
 		return out, err
 	}
-	if out.Size > maxDownload {
-		return backupOut{},
-			fault.New(fault.TooLarge, "the copy of %d bytes is too large to send; get it from the folder backups", out.Size)
-	}
-	data, err := readBackup(filepath.Join(d.data, backupFolder), out.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return backupOut{}, fault.New(fault.NotFound, "the copy is no longer in the folder backups; make another")
-	}
-	c.Reply.File = &op.File{Name: out.File, Type: "application/vnd.sqlite3", Data: data}
-	return out, err
+	return out, d.sendBackup(ctx, c, out.File)
 }
 
-// readBackup reads a file of the folder; it cannot read outside of it.
-func readBackup(folder, name string) ([]byte, error) {
-	root, err := os.OpenRoot(folder)
+// sendBackup answers a call with a copy, which is read from the disk while it is sent. No name leads out of the folder.
+func (d *deps) sendBackup(ctx context.Context, c *op.Call, name string) error {
+	root, err := os.OpenRoot(filepath.Join(d.data, backupFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return noBackup(name)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = root.Close() }() // the folder was only read
-	return root.ReadFile(name)
+	f, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noBackup(name)
+	}
+	if err != nil {
+		return err
+	}
+	kept, err := c.Hold.Adopt(ctx, f)
+	c.Reply.File = &op.File{Name: name, Type: "application/vnd.sqlite3", Body: kept}
+	return err
 }

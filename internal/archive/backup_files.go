@@ -136,20 +136,7 @@ func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (ba
 	if !backupName.MatchString(in.Name) {
 		return backupFileIn{}, noBackup(in.Name)
 	}
-	folder := filepath.Join(d.data, backupFolder)
-	info, err := os.Stat(filepath.Join(folder, in.Name))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return backupFileIn{}, noBackup(in.Name)
-	case err != nil:
-		return backupFileIn{}, err
-	case info.Size() > maxDownload:
-		return backupFileIn{}, fault.New(fault.TooLarge,
-			"the copy of %d bytes is too large to send; get it from the folder backups", info.Size())
-	}
-	data, err := readBackup(folder, in.Name)
-	c.Reply.File = &op.File{Name: in.Name, Type: "application/vnd.sqlite3", Data: data}
-	return backupFileIn(in), err
+	return backupFileIn(in), d.sendBackup(ctx, c, in.Name)
 }
 
 type deletedBackup struct {

@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,8 +55,14 @@ func TestABackupReplacesTheStore(t *testing.T) {
 	s.operator().Call("get_backup", `{"id": "`+id+`"}`, overREST).Want("sha256", made.Text("sha256")).Want("size",
 		len(data))
 	down := s.operator().Call("get_backup", `{"id": "`+id+`", "download": true}`, overREST)
-	if down.Reply.File == nil || len(down.Reply.File.Data) != len(data) {
-		t.Error("the download is not the copy")
+	if down.Reply.File == nil {
+		t.Fatal("no copy is sent")
+	}
+	if data, err = os.ReadFile(path); err != nil { // the store has opened it
+		t.Fatal(err)
+	}
+	if sent, err := io.ReadAll(down.Reply.File.Open()); err != nil || !bytes.Equal(sent, data) {
+		t.Errorf("%d bytes are sent of a copy of %d: %v", len(sent), len(data), err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.data, "backups", ".making-*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)

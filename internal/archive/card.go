@@ -108,7 +108,8 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	if err != nil {
 		return fullCard{}, err
 	}
-	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
+	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(l.FieldsOf(s.card.Type, s.card.Fields)),
+		Codename:  s.card.Codename,
 		CreatedAt: surface.Stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
 		url: c.BaseURL + cardPath(s.card.Name), TextFormat: formName(s.card.TextKind())}
 	if len(s.others) > 0 {

@@ -22,7 +22,7 @@ func fetchWrites(d *deps) []*op.Operation {
 		Title: "Attach a file from an address",
 		Doc: "Fetch a file of at most 25 MiB over HTTPS and store it as upload_attachment does. " +
 			"Files are fetched only from hosts that the operator allows; by default from none.",
-		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idempotent: true, Timeout: time.Minute,
+		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idempotent: true, Timeout: time.Minute, Waits: true,
 		Unlisted: len(d.fetcher.hosts) == 0,
 		Examples: []op.Example{{Title: "A picture",
 			Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},

@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/media"
 	"loregate/internal/op"
 	"loregate/internal/surface"
 )
@@ -38,7 +40,7 @@ func fileReads(d *deps) []*op.Operation {
 			"Over REST the answer is the file itself.",
 		Route:    "GET /api/mcp/cards/{name}/file",
 		Target:   "name",
-		RESTBody: op.RESTFile,
+		RESTBody: op.RESTFile, LoadsFile: true,
 		Examples: []op.Example{{Title: "A file's kind and size, without its bytes",
 			Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, d.getAttachment)}
@@ -96,13 +98,14 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	if canon.TextOf(card.Type) != canon.TextFile {
 		return attachmentOut{}, noFile(card)
 	}
-	data, err := l.Bytes(ctx, card.Content)
+	data, err := l.FileBytes(ctx, card)
 	if err != nil {
 		return attachmentOut{}, err
 	}
-	out := attachmentOut{Name: card.Name, FileName: fileName(card), MediaType: http.DetectContentType(data),
+	out := attachmentOut{Name: card.Name, FileName: fileName(l, card, data), MediaType: http.DetectContentType(data),
 		Size:   len(data),
-		SHA256: card.Content.String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l, card))}
+		SHA256: canon.Hash(sha256.Sum256(data)).String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l,
+			card))}
 	c.Reply.ETag = out.SHA256
 	switch {
 	case c.SendsFile():
@@ -116,14 +119,18 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	return out, nil
 }
 
-// fileName returns the file name for a download: the field file_name, else the card's name, in
-// either case without a path.
-func fileName(c canon.Card) string {
+// fileName returns the file name for a download: the field file_name if the reader sees it, else the card's name with
+// the ending of the file's type; in either case without a path.
+func fileName(l *canon.Snapshot, c canon.Card, data []byte) string {
 	var own struct {
 		FileName string `json:"file_name"`
 	}
-	_ = json.Unmarshal(fieldsOf(c.Fields), &own) // a file_name that is no string is ignored
-	name := cmp.Or(own.FileName, c.Name)
+	_ = json.Unmarshal(fieldsOf(l.FieldsOf(c.Type, c.Fields)), &own) // a file_name that is no string is ignored
+	return cleanName(cmp.Or(own.FileName, media.FileName(c.Name, data)))
+}
+
+// cleanName returns a file name without a path.
+func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:"`, r) || r < ' ' {
 			return '_'

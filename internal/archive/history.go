@@ -88,7 +88,8 @@ type version struct {
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
 	return version{Version: l.Number(c, v), At: surface.Stamp(v.At), By: v.By, Operation: v.Op,
 		ChangeID: v.Change.String(), Name: v.Name,
-		Type: v.Type, TextFormat: formName(v.TextKind()), ContentLength: v.Length, Current: v.To == 0 && !v.Trashed,
+		Type: v.Type, TextFormat: formName(v.TextKind()), ContentLength: shownLength(l, v.Type, v.Length),
+		Current: v.To == 0 && !v.Trashed,
 		Trashed: v.Trashed, Purged: v.Purged,
 		Level: shownLevel(l, v.Label)}
 }
@@ -182,8 +183,9 @@ func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revision
 	if err != nil {
 		return revisionOut{}, err
 	}
-	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset,
-		card: card.Name, whole: content}
+	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(l.FieldsOf(v.Type, v.Fields)),
+		ContentOffset: in.ContentOffset,
+		card:          card.Name, whole: content}
 	out.goOn = func(offset int) *surface.NextCall {
 		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
 		if in.MaxContentLength != 0 {
@@ -280,7 +282,7 @@ func changedAspects(l *canon.Snapshot, a, b canon.Version) []string {
 		{"type", a.Type != b.Type},
 		{"text_format", a.Format != b.Format},
 		{"content", a.Content != b.Content},
-		{"fields", string(a.Fields) != string(b.Fields)},
+		{"fields", string(l.FieldsOf(a.Type, a.Fields)) != string(l.FieldsOf(b.Type, b.Fields))},
 		{"level", shownLevel(l, a.Label) != shownLevel(l, b.Label)},
 	} {
 		if d.differs {

@@ -58,7 +58,7 @@ func total(s *scene, who string) any {
 }
 
 // askedElsewhere are reads of jobs and backups; other tests cover them.
-var askedElsewhere = map[string]bool{"get_job": true, "get_backup": true}
+var askedElsewhere = map[string]bool{"get_job": true, "list_jobs": true, "get_backup": true}
 
 // heard returns everything that a player receives from one call.
 func heard(s *scene, name, input string) string {

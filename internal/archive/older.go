@@ -24,7 +24,7 @@ func (o fullCard) Older() any {
 	return struct {
 		URL     string `json:"url"`
 		Virtual bool   `json:"virtual_card"`
-	}{o.url, o.ContentLength == 0 && (len(o.Fields) == 0 || string(o.Fields) == "{}")}
+	}{o.url, o.ContentLength == 0 && canon.TextOf(o.Type) != canon.TextFile && (len(o.Fields) == 0 || string(o.Fields) == "{}")}
 }
 
 // Older adds the card's address.

@@ -19,13 +19,13 @@ type summary struct {
 	Type          string        `json:"type"`
 	UpdatedAt     surface.Stamp `json:"updated_at"`
 	Version       uint32        `json:"version"`
-	ContentLength int           `json:"content_length" jsonschema:"Characters of content, or bytes of an attached file."`
+	ContentLength int           `json:"content_length" jsonschema:"Characters of content. Of an attached file, for game masters: its bytes."`
 	Level         string        `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 }
 
 func summaryFromCard(l *canon.Snapshot, c canon.Card) summary {
 	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt),
-		Version: c.Version(l.View()), ContentLength: c.Length, Level: shownLevel(l, c.Label)}
+		Version: c.Version(l.View()), ContentLength: shownLength(l, c.Type, c.Length), Level: shownLevel(l, c.Label)}
 }
 
 func summariesFromCards(l *canon.Snapshot, cards []canon.Card) []summary {
@@ -72,6 +72,15 @@ func pageOf[T any](all []T, p page, atLeast bool) ([]T, paged) {
 type cardList struct {
 	Cards []summary `json:"cards"`
 	paged
+}
+
+// shownLength returns the length of a content for readers. Below a game master a file has none: its size would
+// tell that the file has data which its reader does not get.
+func shownLength(l *canon.Snapshot, typ string, length int) int {
+	if canon.TextOf(typ) == canon.TextFile && l.View().Level < access.LevelGM {
+		return 0
+	}
+	return length
 }
 
 // contentOf returns a card's content for readers: without invisible characters, and empty for an

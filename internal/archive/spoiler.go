@@ -12,7 +12,6 @@ import (
 	"loregate/internal/job"
 	"loregate/internal/markup"
 	"loregate/internal/op"
-	"loregate/internal/surface"
 )
 
 func spoilerWork(d *deps) []*op.Operation {
@@ -36,18 +35,6 @@ func spoilerWork(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Which secrets can players already read?",
 				Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
-		defineWrite(d, op.Spec{
-			Name: "get_job",
-			Asked: []string{
-				"is the long work finished", "progress of a scan", "result of work in the background",
-				"is it done yet", "how far is the check that I started", "has the scan ended",
-				"state of a long task", "how is my order going",
-			},
-			Title:  "Get a job",
-			Doc:    "Get the state and result of work that you started, such as a spoiler scan.",
-			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",
-			Examples: []op.Example{{Title: "Is it done?", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
-		}, getJob),
 	}
 }
 
@@ -106,7 +93,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if !j.Done() {
 		return out, nil
 	}
-	if j.State == job.Failed { // the job has ended, so failure is safe to read
+	if j.State != job.Completed { // the job has ended, so failure is safe to read
 		if failure == nil {
 			failure = fault.New(fault.Unavailable, "%s", j.Problem)
 		}
@@ -199,41 +186,4 @@ func writeResults(p *canon.Plan, name, content string, level access.Level) (cano
 	}
 	label := access.NewLabel(level)
 	return p.Create(canon.NewCard{Name: name, Content: content, Label: &label})
-}
-
-type getJobIn struct {
-	ID string `json:"id" minlen:"1" maxlen:"64" jsonschema:"The job, as the operation that started it answered."`
-}
-
-type jobOut struct {
-	JobID       string        `json:"job_id"`
-	Kind        string        `json:"kind"`
-	Status      string        `json:"status" enum:"queued,running,completed,failed"`
-	Matches     int           `json:"matches,omitzero" jsonschema:"Of a spoiler scan: number of places with a term."`
-	Unclear     int           `json:"unclear,omitzero" jsonschema:"Of a spoiler scan: lines that may not have been read as the terms that they were meant to be."`
-	ResultsCard string        `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
-	Message     string        `json:"message,omitzero" jsonschema:"Why it failed."`
-	CreatedAt   surface.Stamp `json:"created_at"`
-	UpdatedAt   surface.Stamp `json:"updated_at"`
-}
-
-func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, error) {
-	if d.jobs == nil {
-		return jobOut{}, fault.New(fault.NotFound, "there is no such job; start it again")
-	}
-	j, err := d.jobs.Find(ctx, c.Grant, in.ID)
-	if err != nil {
-		return jobOut{}, err
-	}
-	out := jobOut{JobID: j.ID.String(), Kind: j.Kind, Status: string(j.State), Message: j.Problem,
-		CreatedAt: surface.Stamp(j.Created), UpdatedAt: surface.Stamp(j.Changed)}
-	if j.Kind != spoilerKind || j.State != job.Completed {
-		return out, nil
-	}
-	var done spoilerDone
-	if err := json.Unmarshal(j.Result, &done); err != nil {
-		return out, fmt.Errorf("archive: result of job %s: %w", j.ID, err)
-	}
-	out.Matches, out.Unclear, out.ResultsCard = done.Matches, done.Unclear, done.ResultsCard
-	return out, nil
 }

@@ -71,7 +71,7 @@ func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) 
 		if level > l.View().Level {
 			return requireRole(l, access.Role(level), "a summary of that level")
 		}
-		seen := l.As(level)
+		seen := l.ForReaders(access.NewLabel(level))
 		cards, total, err := seen.Cards(ctx, canon.Filter{UpdatedSince: now.AddDate(0, 0, -in.Days), Sort: canon.SortUpdated},
 			canon.Page{Limit: in.Limit})
 		out.Changed, out.Named = total.Count, len(cards)

@@ -22,7 +22,8 @@ func cardWrites(d *deps) []*op.Operation {
 			},
 			Title: "Create a card",
 			Doc: "Create a card, optionally with child cards. A name that a card of the same level already has is refused; use update_card for that card. " +
-				"For a compound name such as Games+Hero, missing parents are created too. Existing child cards are updated.",
+				"For a compound name such as Games+Hero, missing parents are created too. Existing child cards are updated. " +
+				"Without a level, a text that lists hidden cards is written at the level of the most hidden of them.",
 			Route: "POST /api/mcp/cards", Status: 201, Target: "name",
 			Examples: []op.Example{
 				{Title: "A RichText card from Markdown",

@@ -35,7 +35,7 @@ type cardIn struct {
 	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"Name of the type, such as RichText (the default of a new card), Markdown, Pointer or Character; list_types lists all types."`
 	textIn
 	Fields map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
-	Level  string                     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user, raised by the cards above it and by parts such as +GM."`
+	Level  string                     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user, raised by the cards above it, by parts such as +GM and by hidden cards that a list in its text names."`
 }
 
 // childIn is a card to write together with its parent.

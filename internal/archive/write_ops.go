@@ -15,7 +15,7 @@ import (
 func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork,
+		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
 		backupFiles, healthWork, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)

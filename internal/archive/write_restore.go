@@ -28,7 +28,8 @@ func restoreWrites(d *deps) []*op.Operation {
 			},
 			Title: "Restore a card",
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
-				"list_trash lists the deleted cards, get_card_history the versions of a card.",
+				"list_trash lists the deleted cards, get_card_history the versions of a card. " +
+				"Refused if the version was hidden from some who read the card.",
 			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin,
 			Examples: []op.Example{
 				{Title: "From the trash", Input: `{"name": "Old Notes"}`},

@@ -228,6 +228,8 @@ func TestEveryWriteIsDeclared(t *testing.T) {
 		"upload_attachment": {"POST /api/mcp/cards/{name}/file", access.RoleUser, access.Write},
 		"spoiler_scan":      {"POST /api/mcp/jobs/spoiler-scan", access.RoleGM, access.Write},
 		"get_job":           {"GET /api/mcp/jobs/{id}", access.RoleUser, access.Read},
+		"list_jobs":         {"GET /api/mcp/jobs", access.RoleUser, access.Read},
+		"cancel_job":        {"POST /api/mcp/jobs/{id}/cancel", access.RoleUser, access.Write},
 		"create_backup":     {"POST /api/mcp/admin/backup", access.RoleNone, access.Write},
 		"get_backup":        {"GET /api/mcp/admin/backup/{id}", access.RoleNone, access.Read},
 	} {

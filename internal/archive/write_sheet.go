@@ -47,10 +47,6 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	if s.codename != nil {
 		n.Codename = *s.codename
 	}
-	if s.level != access.LevelNone {
-		label := access.NewLabel(s.level)
-		n.Label = &label
-	}
 	n.Type = cmp.Or(n.Type, canon.TypeRichText)
 	typ, err := w.plan.Type(w.ctx, n.Type)
 	if err != nil {
@@ -73,6 +69,13 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	if content != nil {
 		n.Content = *content
 	}
+	label := access.NewLabel(s.level)
+	if s.level == access.LevelNone {
+		if label.Level, err = listingLevel(w.ctx, w.plan.Snapshot, made, n.Content); err != nil {
+			return canon.Card{}, err
+		}
+	}
+	n.Label = &label
 	card, err := w.plan.Create(n)
 	if err != nil {
 		return canon.Card{}, fault.Below(s.path, err)

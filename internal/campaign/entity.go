@@ -310,7 +310,7 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 	if err != nil {
 		return entity{}, err
 	}
-	fields, err := attributesOf(c.Fields)
+	fields, err := attributesOf(l.FieldsOf(c.Type, c.Fields))
 	if err != nil {
 		return entity{}, err
 	}

@@ -149,7 +149,7 @@ func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowled
 	if err != nil {
 		return err
 	}
-	fields, err := attributesOf(v.Fields)
+	fields, err := attributesOf(k.l.FieldsOf(v.Type, v.Fields))
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowled
 // unknownAttributes returns the names of attributes that an entity has now and the audience does
 // not know.
 func (k knowledge) unknownAttributes(ctx context.Context, c canon.Card, have attributes) ([]string, error) {
-	fields, err := attributesOf(c.Fields)
+	fields, err := attributesOf(k.l.FieldsOf(c.Type, c.Fields))
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type Canon struct {
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
+	lost     atomic.Pointer[map[StreamID]error] // see SetLost
 
 	lastDryRunID atomic.Uint64
 	dryRuns      sync.Map // *dryRunList by id
@@ -154,6 +155,9 @@ func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Sn
 	s := c.newSnapshot(r, g)
 	if g.World().IsZero() {
 		return s, nil
+	}
+	if err := c.checkLostWorld(g.World()); err != nil {
+		return nil, err
 	}
 	w, ok, err := finishedWorld(ctx, r, g.World())
 	if err != nil {

@@ -178,6 +178,7 @@ type Record struct {
 	Targets     []CardID       `json:"targets,omitempty"`
 	Event       *Event         `json:"event,omitempty"`
 	Changes     []Change       `json:"changes,omitempty"`
+	Gap         *Gap           `json:"gap,omitempty"` // commits before it that are lost; nil if there are none
 }
 
 // StoredCommit is a commit as stored in a stream.

@@ -53,6 +53,9 @@ func (c *Canon) checkLedger(ctx context.Context, r Reader, g access.Grant, s Str
 	if id == "" || !slices.ContainsFunc(c.ledgers[kind], opens) {
 		return fault.New(fault.NotFound, "there is no such ledger")
 	}
+	if err := c.checkLost(s); err != nil {
+		return err
+	}
 	name, _, _ := strings.Cut(id, "/")
 	w, err := uuid.Parse(name)
 	if err != nil || access.WorldID(w) == g.World() {

@@ -21,8 +21,12 @@ type Placer interface {
 	WriteTo(ctx context.Context, w access.WorldID, f func(Tx) error) error
 }
 
-// write is Store.Write for changes to a world, or for the zero id to ledgers.
+// write is Store.Write for changes to a world, or for the zero id to ledgers. It refuses a world whose
+// commits are lost.
 func (c *Canon) write(ctx context.Context, w access.WorldID, f func(Tx) error) error {
+	if err := c.checkLostWorld(w); err != nil {
+		return err
+	}
 	if p, ok := c.store.(Placer); ok {
 		return p.WriteTo(ctx, w, f)
 	}
@@ -100,7 +104,7 @@ func AppendCopied(ctx context.Context, tx Tx, w access.WorldID, list []StoredCom
 	records := make([]Record, len(list))
 	for i, commit := range list {
 		if Chain(commit.Prev, commit.Body) != commit.Hash {
-			return &Broken{commit.Stream, commit.Seq, "its bytes do not match its hash"}
+			return &Broken{Stream: commit.Stream, Seq: commit.Seq, Why: "its bytes do not match its hash"}
 		}
 		var err error
 		if records[i], err = commit.Record(); err != nil {

@@ -490,7 +490,8 @@ type StreamReader interface {
 	// SeqAt returns the number of the last commit to a world at a time: the commit with the latest
 	// time that is not after it, and of several the last. 0 means before the first commit.
 	SeqAt(ctx context.Context, w access.WorldID, at time.Time) (Seq, error)
-	// Commits yields a stream's commits from a number on, in order.
+	// Commits yields a stream's commits from a number on, in order. If the bytes of a commit are damaged, it yields
+	// the commits before it and an error with ErrDamaged.
 	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
 	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
 	// Repeat finds the use of an account's idempotency key, expired or not.
@@ -546,8 +547,8 @@ type SearchDoc struct {
 type Tx interface {
 	Reader
 
-	// Append adds the next commit of a stream. It refuses a commit whose Seq does not follow the
-	// head's or whose Prev is not the head's Hash.
+	// Append adds the next commit of a stream. It refuses a commit that the head does not precede (see
+	// Head.Precedes).
 	Append(ctx context.Context, c StoredCommit) error
 	PutRepeat(ctx context.Context, r Repeat) error
 	PutBody(ctx context.Context, w access.WorldID, h Hash, b []byte) error

@@ -12,27 +12,42 @@ import (
 	"loregate/internal/fault"
 )
 
-// Broken is the first error found in a stream.
+// Broken is the first error found in a stream, and what is lost by it.
 type Broken struct {
 	Stream StreamID
-	Seq    Seq
+	Seq    Seq // the first lost commit
 	Why    string
+
+	Before Head // the last whole commit before it; zero if there is none
+	To     Seq  // the last lost commit: those after it follow each other up to the head; 0 if no commit is lost
+	Head   Head // of the stream, as the store names it
 }
 
 func (b *Broken) Error() string { return fmt.Sprintf("%s commit %d: %s", b.Stream, b.Seq, b.Why) }
+
+// Lost names the lost commits.
+func (b *Broken) Lost() string {
+	switch {
+	case b.To <= b.Seq:
+		return fmt.Sprintf("commit %d of %d", b.Seq, b.Head.Seq)
+	default:
+		return fmt.Sprintf("commits %d to %d of %d", b.Seq, b.To, b.Head.Seq)
+	}
+}
 
 // Verified is the result for a stream without errors.
 type Verified struct {
 	Stream  StreamID
 	Commits int
 	Head    Hash
+	Gaps    string // recorded gaps, of commits that a repair could not recover; "" for none
 }
 
-// Verify checks the chain of every stream: numbers without gaps, each hash over the stored bytes,
-// and the same stream, number and id in the bytes and in the row. It also checks that the streams
-// have the commits in stated, by stream and in the order of their numbers; a store that was cut back,
-// forked or exchanged since they were noted does not have them. Its error is a *Broken, or the
-// store's.
+// Verify checks the chain of every stream: numbers without gaps that no commit records, each hash over
+// the stored bytes, and the same stream, number and id in the bytes and in the row. It also checks that the
+// streams have the commits in stated, by stream and in the order of their numbers; a store that was cut back,
+// forked or exchanged since they were noted does not have them. It returns all whole streams. Its error
+// has a *Broken for each other one (see BrokenIn), or is the store's.
 func (c *Canon) Verify(ctx context.Context, g access.Grant, stated map[StreamID][]Head) (list []Verified, err error) {
 	if !g.Valid() || !g.Caller().Operator {
 		return nil, fault.New(fault.Denied, "only the instance's operator can verify streams")
@@ -71,65 +86,113 @@ func (c *Canon) Heads(ctx context.Context) (list []StreamHead, err error) {
 }
 
 func verifyAgainst(ctx context.Context, s Store, stated map[StreamID][]Head) (list []Verified, err error) {
-	err = s.Read(ctx, func(r Reader) error {
-		streams, err := r.Streams(ctx, "")
-		if err != nil {
-			return err
+	var streams []StreamHead
+	if err := s.Read(ctx, func(r Reader) (err error) {
+		streams, err = r.Streams(ctx, "")
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	var broken []error
+	for _, id := range slices.Sorted(maps.Keys(stated)) {
+		if !slices.ContainsFunc(streams, func(h StreamHead) bool { return h.Stream == id }) {
+			broken = append(broken, &Broken{Stream: id, Seq: stated[id][0].Seq,
+				Why: "was stated outside the store, but the stream does not exist"})
 		}
-		for _, id := range slices.Sorted(maps.Keys(stated)) {
-			if !slices.ContainsFunc(streams, func(h StreamHead) bool { return h.Stream == id }) {
-				return &Broken{id, stated[id][0].Seq, "was stated outside the store, but the stream does not exist"}
-			}
-		}
-		for _, s := range streams {
-			v, err := verifyStream(ctx, r, s, stated[s.Stream])
-			if err != nil {
-				return err
-			}
+	}
+	for _, h := range streams {
+		v, b, err := verifyStream(ctx, s, h.Stream, stated[h.Stream])
+		switch {
+		case err != nil:
+			return list, err
+		case b != nil:
+			broken = append(broken, b)
+		default:
 			list = append(list, v)
 		}
-		return nil
-	})
-	return list, err
+	}
+	return list, errors.Join(broken...)
 }
 
-// verifyStream checks the chain of one stream, and that it has the stated commits.
-func verifyStream(ctx context.Context, r Reader, head StreamHead, stated []Head) (Verified, error) {
-	s := head.Stream
-	v := Verified{Stream: s}
-	for commit, err := range r.Commits(ctx, s, 1) {
-		if err != nil {
-			return v, err
+// verifyStream checks the chain of one stream, in a snapshot of its own, and that it has the stated commits.
+func verifyStream(ctx context.Context, s Store, id StreamID, stated []Head) (v Verified, b *Broken, err error) {
+	head := StreamHead{Stream: id}
+	err = s.Read(ctx, func(r Reader) (err error) {
+		if head.Head, err = r.Head(ctx, id); err != nil {
+			return err
 		}
-		rec, err := commit.Record()
-		switch {
-		case commit.Seq != Seq(v.Commits+1):
-			return v, &Broken{s, Seq(v.Commits + 1), fmt.Sprintf("is missing; the next is %d", commit.Seq)}
-		case commit.Prev != v.Head:
-			return v, &Broken{s, commit.Seq, "does not follow the commit before it"}
-		case Chain(commit.Prev, commit.Body) != commit.Hash:
-			return v, &Broken{s, commit.Seq, "its bytes do not match its hash"}
-		case err != nil:
-			return v, &Broken{s, commit.Seq, "cannot be read"}
-		case rec.Seq != commit.Seq || rec.Stream != s || rec.ID != commit.ID:
-			return v, &Broken{s, commit.Seq, "contains the id of another commit"}
+		v, b, err = readChain(ctx, r, head, &stated)
+		return err
+	})
+	if b != nil && (err == nil || errors.Is(err, ErrDamaged)) {
+		return v, b, measureGap(ctx, s, head, b)
+	}
+	if len(stated) > 0 && err == nil {
+		b = &Broken{Stream: id, Seq: stated[0].Seq, Why: fmt.Sprintf(
+			"was stated outside the store, but the last commit has the number %d", head.Seq)}
+		if stated[0].Seq <= head.Seq {
+			b.Why = "is not the commit that was stated outside the store"
 		}
-		for len(stated) > 0 && stated[0].Seq == commit.Seq {
-			if stated[0].Hash != commit.Hash {
-				return v, &Broken{s, commit.Seq, "is not the commit that was stated outside the store"}
-			}
-			stated = stated[1:]
+	}
+	return v, b, err
+}
+
+// readChain checks the chain of one stream, and removes from stated the commits that it has.
+func readChain(ctx context.Context, r Reader, head StreamHead, stated *[]Head) (Verified, *Broken, error) {
+	v, last := Verified{Stream: head.Stream}, Head{}
+	for commit, err := range r.Commits(ctx, head.Stream, 1) {
+		var b *Broken
+		if errors.Is(err, ErrDamaged) {
+			b = &Broken{Why: "cannot be read: its bytes in the store are damaged"}
+		} else if err != nil {
+			return v, nil, err
+		} else {
+			b = v.checkCommit(last, commit)
+		}
+		if b != nil {
+			b.Stream, b.Seq, b.Before = head.Stream, last.Seq+1, last
+			return v, b, err // the snapshot may be of no use after an error
+		}
+		last = Head{Seq: commit.Seq, Hash: commit.Hash}
+		if s := *stated; len(s) > 0 && s[0] == last {
+			*stated = s[1:]
 		}
 		v.Commits, v.Head = v.Commits+1, commit.Hash
 	}
-	if head.Seq != Seq(v.Commits) || head.Hash != v.Head {
-		return v, &Broken{s, head.Seq, "is the head, but not the last commit"}
+	switch {
+	case last == head.Head:
+		return v, nil, nil
+	case last.Seq < head.Seq:
+		return v, &Broken{Stream: head.Stream, Seq: last.Seq + 1, Before: last,
+			Why: fmt.Sprintf("is missing; the last one is %d", head.Seq)}, nil
 	}
-	if len(stated) > 0 {
-		return v, &Broken{s, stated[0].Seq, fmt.Sprintf(
-			"was stated outside the store, but the last commit has the number %d", v.Commits)}
+	return v, &Broken{Stream: head.Stream, Seq: head.Seq, Why: "is the head, but not the last commit"}, nil
+}
+
+// checkCommit checks that a commit follows another one, and notes a gap that it records.
+func (v *Verified) checkCommit(last Head, commit StoredCommit) *Broken {
+	rec, err := commit.Record()
+	gap := Gap{From: last.Seq + 1, To: commit.Seq - 1}
+	if err == nil && rec.Gap != nil {
+		gap.Head = rec.Gap.Head
 	}
-	return v, nil
+	recorded := err == nil && rec.Gap != nil && rec.Op == RepairOperation && *rec.Gap == gap && gap.From <= gap.To
+	switch {
+	case commit.Seq != last.Seq+1 && !recorded:
+		return &Broken{Why: fmt.Sprintf("is missing; the next is %d", commit.Seq)}
+	case commit.Prev != last.Hash:
+		return &Broken{Why: "does not follow the commit before it"}
+	case Chain(commit.Prev, commit.Body) != commit.Hash:
+		return &Broken{Why: "its bytes do not match its hash"}
+	case err != nil:
+		return &Broken{Why: "cannot be read"}
+	case rec.Seq != commit.Seq || rec.Stream != v.Stream || rec.ID != commit.ID || rec.Gap != nil && !recorded:
+		return &Broken{Why: "contains the id of another commit"}
+	}
+	if recorded {
+		v.Gaps += fmt.Sprintf("; commits %d to %d are lost, as commit %d records", gap.From, gap.To, commit.Seq)
+	}
+	return nil
 }
 
 // Rebuilt is the comparison of a world's tables with its stream.

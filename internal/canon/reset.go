@@ -238,10 +238,18 @@ func (b *resetPlan) trashAdded() {
 	maps.DeleteFunc(b.alive, func(id CardID, _ *CardImage) bool { return b.to.cards[id] == nil })
 }
 
-// restoreTrashed takes the original cards out of the trash, each card after its parent.
+// restoreTrashed takes the original cards out of the trash, or creates them, each card after its parent.
 func (b *resetPlan) restoreTrashed(ctx context.Context) error {
 	for _, id := range b.to.order {
 		if b.alive[id] != nil {
+			continue
+		}
+		_, exists, err := First(b.r.FindCards(ctx, b.visibility, CardQuery{ID: id}))
+		if err != nil {
+			return err
+		}
+		if !exists { // only a repaired world can lack it
+			b.putCard(ActCreate, *b.to.cards[id])
 			continue
 		}
 		went, err := b.r.FindCards(ctx, b.visibility, CardQuery{TrashRoot: id})

@@ -6,6 +6,9 @@ import "loregate/internal/markup"
 // the children to their state at the time when that version was replaced: children trashed since
 // are restored, and children changed since get their content of that time. Children created since
 // stay. A card that moved only because a card above it moved keeps its place.
+//
+// It refuses a version that was hidden from some readers of the card, who would read it, and passes over
+// such versions of the children.
 func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if v.Purged {
 		return Card{}, ruleFault("to_version", "the content of that version was erased; choose another version")
@@ -20,12 +23,32 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if err != nil {
 		return Card{}, err
 	}
+	if err := checkPast(c, v, "to_version"); err != nil {
+		return Card{}, err
+	}
 	return p.revertOne(c, v)
 }
 
+// checkPast returns an error about a field if some readers of a card must not see one of its versions: to
+// bring it back would show them a text that was hidden from them.
+func checkPast(c Card, v Version, field string) error {
+	if v.Label.Covers(c.Label) {
+		return nil
+	}
+	return ruleFault(field, "that version was hidden from some who read %q, and they would read it; "+
+		"raise the card's level first, or write anew what they may read", c.Name)
+}
+
 // renameAs gives a card the name that it had in a version. If the card that was its parent then
-// still exists, the card goes below that parent, under the present name of the parent.
+// still exists, the card goes below that parent, under the present name of the parent; else it gets the
+// name that all who see the version know, and not a former one.
 func (p *Plan) renameAs(c Card, v Version) (Card, error) {
+	if raw, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, v.Rev); err != nil || ok {
+		if err != nil {
+			return Card{}, err
+		}
+		v.Name = raw.Name
+	}
 	im, err := lastImageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
 	if err != nil {
 		return Card{}, err
@@ -71,7 +94,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 		return err
 	}
 	for _, t := range trash {
-		v, ok, err := p.versionAt(t.ID, at)
+		v, ok, err := p.versionAt(t, at)
 		if err != nil {
 			return err
 		}
@@ -91,7 +114,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 		return err
 	}
 	for _, child := range children {
-		v, ok, err := p.versionAt(child.ID, at)
+		v, ok, err := p.versionAt(child, at)
 		if err != nil {
 			return err
 		}
@@ -118,11 +141,11 @@ func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
 	return list, nil
 }
 
-// versionAt finds a card's version that was current when another version was replaced. If that
-// other version is current, it finds the latest one.
-func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
-	for v, err := range p.AllVersions(p.ctx, id) {
-		if err != nil || at.To == 0 || v.From < at.To {
+// versionAt finds the version of a card that all its readers may see and that was current when a version
+// of another card was replaced. If that other version is current, it finds the latest one.
+func (p *Plan) versionAt(c Card, at Version) (Version, bool, error) {
+	for v, err := range p.AllVersions(p.ctx, c.ID) {
+		if err != nil || (at.To == 0 || v.From < at.To) && v.Label.Covers(c.Label) {
 			return v, err == nil, err
 		}
 	}

@@ -52,6 +52,15 @@ func (s *Snapshot) As(level access.Level) *Snapshot {
 	return &c
 }
 
+// ForReaders returns the same snapshot with only the data that all readers of a label see, for a text that is
+// composed out of the canon and written under that label.
+func (s *Snapshot) ForReaders(l access.Label) *Snapshot {
+	c := *s
+	c.grant = s.grant.ForReaders(l)
+	c.visibility.View = c.grant.View()
+	return &c
+}
+
 // AsAnyPlayer returns the same snapshot as every player sees it, without data that is visible only
 // to named subjects.
 func (s *Snapshot) AsAnyPlayer() *Snapshot {

@@ -66,6 +66,13 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 			}
 			contents++
 		}
+		commits := 0
+		for _, err := range r.Commits(ctx, WorldStream(w), 1) {
+			if err != nil {
+				return err
+			}
+			commits++
+		}
 		d := WorldStreamData{World: world, Contents: bodiesOf(readContents(ctx, r, w, named)),
 			Commits: func(yield func([]byte, error) bool) {
 				for commit, err := range r.Commits(ctx, WorldStream(w), 1) {
@@ -74,7 +81,7 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 					}
 				}
 			},
-			Manifest: StreamManifest{Commits: int(head.Seq), Head: head.Hash, Contents: contents, Tables: map[Table]Hash{}}}
+			Manifest: StreamManifest{Commits: commits, Head: head.Hash, Contents: contents, Tables: map[Table]Hash{}}}
 		for _, t := range streamTables {
 			sum, err := Digest(ctx, r, w, t)
 			if err != nil {
@@ -96,6 +103,15 @@ type contentList struct {
 type namedContent struct {
 	hash Hash
 	size int
+	raw  Hash // of the stored file that the content is cleaned from; zero for other contents
+}
+
+// stored returns the hash under which the store has the content.
+func (c namedContent) stored() Hash {
+	if c.raw != (Hash{}) {
+		return c.raw
+	}
+	return c.hash
 }
 
 // add adds the contents that a commit names and returns the number of their bytes.
@@ -165,7 +181,7 @@ func readContents(ctx context.Context, r Reader, w access.WorldID, list []namedC
 				n, size := Needs{World: w}, 0
 				for ; end < len(list) && size < partBytes; end++ {
 					if c := list[end]; c.size <= prefetchSize {
-						n.Bodies, size = append(n.Bodies, c.hash), size+c.size+len(c.hash)
+						n.Bodies, size = append(n.Bodies, c.stored()), size+c.size+len(c.hash)
 					}
 				}
 				if err := Prefetch(ctx, r, n); err != nil {
@@ -173,7 +189,10 @@ func readContents(ctx context.Context, r Reader, w access.WorldID, list []namedC
 					return
 				}
 			}
-			b, ok, err := r.Body(ctx, w, list[i].hash)
+			b, ok, err := r.Body(ctx, w, list[i].stored())
+			if ok && list[i].raw != (Hash{}) {
+				b, _ = cleanFile(b) // it was possible when the content was named
+			}
 			if (ok || err != nil) && !yield(content{list[i].hash, b}, err) {
 				return
 			}
@@ -223,28 +242,56 @@ func (c *Canon) ExportView(ctx context.Context, g access.Grant, f func(WorldStre
 	})
 }
 
-// dropErased removes erased contents from the collected cards. It returns the others by hash.
+// dropErased removes erased contents from the collected cards, and makes the cards of files as the view sees them. It
+// returns the other contents by hash.
 func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []namedContent, err error) {
-	stored := map[Hash]bool{}
+	type source struct {
+		hash  Hash
+		clean bool
+	}
+	seen := map[source]namedContent{}
 	for _, ch := range f.changes {
-		if ch.Card == nil || ch.Card.Content == (Hash{}) {
+		if ch.Card == nil {
 			continue
 		}
-		ok, known := stored[ch.Card.Content]
+		c, isFile := ch.Card, TextOf(ch.Card.Type) == TextFile
+		c.Fields = fieldsSeen(f.all.View, c.Type, c.Fields)
+		if c.Content == (Hash{}) {
+			continue
+		}
+		from := source{c.Content, isFile && !seesOrigins(f.all.View)}
+		kept, known := seen[from]
 		if !known {
-			if _, ok, err = f.r.Body(ctx, w, ch.Card.Content); err != nil {
+			if kept, err = f.keepContent(ctx, w, from.hash, from.clean); err != nil {
 				return nil, err
 			}
-			if stored[ch.Card.Content] = ok; ok {
-				list = append(list, namedContent{ch.Card.Content, ch.Card.Size})
+			if seen[from] = kept; kept.hash != (Hash{}) {
+				list = append(list, kept)
 			}
 		}
-		if !ok {
-			ch.Card.Content, ch.Card.Size, ch.Card.Length = Hash{}, 0, 0
+		if c.Content, c.Size = kept.hash, kept.size; isFile || kept.hash == (Hash{}) {
+			c.Length = kept.size
 		}
 	}
 	slices.SortFunc(list, namedContent.compareHash)
-	return list, nil
+	// Files that differ only in the data that describe them are one.
+	return slices.CompactFunc(list, func(a, b namedContent) bool { return a.hash == b.hash }), nil
+}
+
+// keepContent returns a content as the new world names it; the zero one if it is erased, or is a picture that
+// cannot be cleaned.
+func (f *forkContent) keepContent(ctx context.Context, w access.WorldID, h Hash, clean bool) (namedContent, error) {
+	b, ok, err := f.r.Body(ctx, w, h)
+	switch {
+	case err != nil || !ok:
+		return namedContent{}, err
+	case !clean:
+		return namedContent{hash: h, size: len(b)}, nil
+	}
+	if b, ok = cleanFile(b); !ok {
+		return namedContent{}, nil
+	}
+	return namedContent{hash: sha256.Sum256(b), size: len(b), raw: h}, nil
 }
 
 // openImage returns the settings of a world that every member may know. Labels of a view hold the effect of

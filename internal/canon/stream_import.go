@@ -59,6 +59,8 @@ type streamImport struct {
 	stream   StreamID
 	have     Head // at the beginning
 	head     Head
+	commits  int          // that came
+	added    int          // of them, those that the store did not have
 	stored   map[Hash]int // sizes of the contents that came
 	used     int          // contents that a commit names
 	missing  map[Hash]Seq // contents that did not come, with the first commit that names them
@@ -76,10 +78,6 @@ func (in *streamImport) run(ctx context.Context) (err error) {
 	if in.have, err = in.tx.Head(ctx, in.stream); err != nil {
 		return err
 	}
-	if in.have.Seq > Seq(in.d.Manifest.Commits) {
-		return fault.New(fault.Conflict, "the store holds %d commits of this world and the import only %d; nothing was changed",
-			in.have.Seq, in.d.Manifest.Commits)
-	}
 	if other, held, err := First(in.tx.Worlds(ctx, WorldQuery{Slug: in.d.World.Slug})); err != nil ||
 		held && other.ID != in.d.World.ID {
 		if err == nil {
@@ -94,7 +92,7 @@ func (in *streamImport) run(ctx context.Context) (err error) {
 	if err := in.appendCommits(ctx); err != nil {
 		return err
 	}
-	if in.head.Seq == in.have.Seq {
+	if in.head.Seq <= in.have.Seq {
 		return nil
 	}
 	if in.have.Seq > 0 {
@@ -157,8 +155,11 @@ func (in *streamImport) appendCommits(ctx context.Context) error {
 		return damaged("the content %s of commit %d is missing", h, seq)
 	}
 	switch {
-	case in.head.Seq != Seq(in.d.Manifest.Commits):
-		return damaged("it has %d commits and names %d", in.head.Seq, in.d.Manifest.Commits)
+	case in.commits != in.d.Manifest.Commits:
+		return damaged("it has %d commits and names %d", in.commits, in.d.Manifest.Commits)
+	case in.head.Seq < in.have.Seq:
+		return fault.New(fault.Conflict, "the store holds %d commits of this world and the import only %d; nothing was changed",
+			in.have.Seq, in.head.Seq)
 	case in.head.Hash != in.d.Manifest.Head:
 		return damaged("its commits do not match the hash that it names")
 	case in.used != len(in.stored):
@@ -171,12 +172,15 @@ func (in *streamImport) appendCommit(ctx context.Context, body []byte) error {
 	next := StoredCommit{Stream: in.stream, Seq: in.head.Seq + 1, Body: body, Prev: in.head.Hash,
 		Hash: Chain(in.head.Hash, body)}
 	rec, err := next.Record()
-	switch {
-	case err != nil:
+	if err != nil {
 		return damaged("commit %d cannot be read", next.Seq)
-	case rec.Seq != next.Seq || rec.Stream != in.stream:
-		return damaged("commit %d is one of another place or world", next.Seq)
 	}
+	follows := Head{Seq: next.Seq - 1, Hash: next.Prev}
+	next.ID, next.At, next.By, next.Op = rec.ID, rec.At.UTC().Truncate(time.Millisecond), rec.By, rec.Op
+	if next.Seq = rec.Seq; !follows.Precedes(next) || rec.Stream != in.stream {
+		return damaged("commit %d is one of another place or world", follows.Seq+1)
+	}
+	in.commits++
 	for i, ch := range rec.Changes {
 		if err := in.checkChange(rec.Seq, ch); err != nil {
 			return damaged("commit %d, change %d: %v", rec.Seq, i+1, err)
@@ -190,7 +194,7 @@ func (in *streamImport) appendCommit(ctx context.Context, body []byte) error {
 	case next.Seq <= in.have.Seq:
 		return nil
 	}
-	next.ID, next.At, next.By, next.Op = rec.ID, rec.At.UTC().Truncate(time.Millisecond), rec.By, rec.Op
+	in.added++
 	return in.tx.Append(ctx, next)
 }
 
@@ -318,7 +322,7 @@ func (in *streamImport) checkTables(ctx context.Context) error {
 
 // describe returns the result.
 func (in *streamImport) describe(ctx context.Context) (out ImportedStream, err error) {
-	out.Commits = int(in.head.Seq - in.have.Seq)
+	out.Commits = in.added
 	if out.World, _, err = First(in.tx.Worlds(ctx, WorldQuery{ID: in.d.World.ID})); err != nil {
 		return out, err
 	}

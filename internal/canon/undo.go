@@ -159,6 +159,9 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 		_, err = p.SetLabel(c, own)
 		return err
 	}
+	if err := checkPast(c, before, "id"); err != nil {
+		return err
+	}
 	if before.Purged {
 		return ruleFault("id", "the content before that change was erased, so it cannot be undone")
 	}

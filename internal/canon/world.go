@@ -155,8 +155,8 @@ func (c *Canon) cachedWorlds(ctx context.Context) (list []World, mark Mark, know
 	return nil, mark, false
 }
 
-// Moved returns the heads of the worlds whose streams do not end at the heads in seen. It is for
-// wiring code and reads nothing else.
+// Moved returns the heads of the worlds whose streams do not end at the heads in seen. It leaves out
+// worlds whose commits are lost. It is for wiring code and reads nothing else.
 func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved map[access.WorldID]Head, err error) {
 	moved = map[access.WorldID]Head{}
 	err = c.read(ctx, func(r Reader) error {
@@ -166,7 +166,7 @@ func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved 
 		}
 		for _, s := range streams {
 			w, ok := StreamWorld(s.Stream)
-			if !ok || seen[w] == s.Head {
+			if !ok || seen[w] == s.Head || c.checkLost(s.Stream) != nil {
 				continue
 			}
 			_, ok, err = finishedWorld(ctx, r, w)

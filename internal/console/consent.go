@@ -245,22 +245,6 @@ func (a authorization) host() string {
 	return u.Host
 }
 
-// endGrant ends a client's access that the person granted.
-func (s *server) endGrant(v *visit) error {
-	grants, err := s.Sessions.Grants(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return err
-	}
-	for _, g := range grants {
-		if g.ID == v.r.PostFormValue("grant") {
-			if err := s.Sessions.RevokeKey(v.r.Context(), g.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return v.redirect("/account")
-}
-
 // repeated returns the parameters of the request that the form sends again.
 func (c consent) repeated() (pairs [][2]string) {
 	return [][2]string{{"response_type", "code"}, {"client_id", c.ClientID}, {"redirect_uri", c.Redirect},

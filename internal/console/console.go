@@ -7,9 +7,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/op"
@@ -18,22 +18,22 @@ import (
 // Engine invokes operations. It is *op.Local.
 type Engine interface {
 	Invoke(ctx context.Context, c access.Caller, r op.Request) (*op.Answer, error)
+	Foresee(ctx context.Context, c access.Caller, r op.Request) (access.WorldID, error)
 }
 
 // Sessions keeps the sessions of people. It is *identity.Service.
 type Sessions interface {
 	OpenSession(ctx context.Context, secret string) (identity.Key, string, error)
 	RenewSession(ctx context.Context, token string) (string, error)
-	Sessions(ctx context.Context, subject access.Subject) ([]identity.Key, error)
+	OwnOf(ctx context.Context, session string) (identity.Own, error)
+	EndOwn(ctx context.Context, session, id string) error
+	EndOtherSessions(ctx context.Context, session string) error
 	Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error)
-	RevokeKey(ctx context.Context, id string) error
 	FindInvitation(ctx context.Context, code string) (identity.Invitation, error)
 	Accept(ctx context.Context, code string, subject access.Subject) (identity.Membership, error)
 	FindClient(ctx context.Context, person access.Subject, id string) (identity.Client, error)
 	CreateCode(ctx context.Context, c identity.Consent) (string, error)
-	Grants(ctx context.Context, person access.Subject) ([]identity.Key, error)
 	Join(ctx context.Context, code, name string) (identity.Membership, string, error)
-	Passkeys(ctx context.Context, subject access.Subject) ([]identity.Key, error)
 	BeginPasskey(ctx context.Context, origin, session string) (identity.Ceremony, error)
 	AddPasskey(ctx context.Context, origin, session, name, state, answer string) (identity.Key, error)
 	BeginPasskeySignIn(origin string) (identity.Ceremony, error)
@@ -62,6 +62,8 @@ type Config struct {
 	// Follow sends a feed of a world to a page. again authenticates the reader again.
 	Follow func(r *http.Request, c access.Caller, again func(context.Context) (access.Caller, error), feed,
 		world string, vars map[string]string) error
+	// Bodies bounds the bytes of requests in memory and on disk; nil is one with the defaults.
+	Bodies *body.Intake
 	Logger *slog.Logger // slog.Default when nil
 }
 
@@ -71,28 +73,34 @@ type server struct {
 }
 
 // New returns the handler of the console's pages.
-func New(c Config) http.Handler {
+func New(c Config) (http.Handler, error) {
 	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Bodies == nil {
+		var err error
+		if c.Bodies, err = body.New(body.Config{}); err != nil {
+			return nil, err
+		}
+	}
 	s := &server{Config: c, mux: http.NewServeMux()}
 	s.mux.HandleFunc("GET /assets/{file}", serveAsset)
 	s.mux.HandleFunc("GET /sign-in", s.showSignIn)
-	s.mux.HandleFunc("POST /sign-in", s.signIn)
-	s.mux.HandleFunc("POST /sign-in/passkey/ask", s.askPasskey)
-	s.mux.HandleFunc("POST /sign-in/passkey", s.signInByPasskey)
-	s.mux.HandleFunc("POST "+issuerPath+"{issuer}", s.beginIssuer)
+	s.mux.HandleFunc("POST /sign-in", s.withForm(s.signIn))
+	s.mux.HandleFunc("POST /sign-in/passkey/ask", s.withForm(s.askPasskey))
+	s.mux.HandleFunc("POST /sign-in/passkey", s.withForm(s.signInByPasskey))
+	s.mux.HandleFunc("POST "+issuerPath+"{issuer}", s.withForm(s.beginIssuer))
 	s.mux.HandleFunc("GET "+issuerPath+"{issuer}", s.finishIssuer)
-	s.mux.HandleFunc("POST /sign-out", s.signOut)
+	s.mux.HandleFunc("POST /sign-out", s.withForm(s.signOut))
 	s.mux.HandleFunc("GET /join", s.showJoin)
-	s.mux.HandleFunc("POST /join", s.join)
+	s.mux.HandleFunc("POST /join", s.withForm(s.join))
 	for pattern, h := range map[string]pageHandler{
 		"GET /{$}":                          s.showHome,
 		"GET /home/{world}":                 s.showOverview,
 		"GET /account":                      s.showAccount,
-		"POST /account/end":                 s.endSessions,
-		"POST /account/end-grant":           s.endGrant,
+		"POST /account/end":                 s.endOwn("session"),
+		"POST /account/end-grant":           s.endOwn("grant"),
 		"POST /account/passkey/ask":         s.askNewPasskey,
 		"POST /account/passkey":             s.addPasskey,
-		"POST /account/end-passkey":         s.endPasskey,
+		"POST /account/end-passkey":         s.endOwn("passkey"),
 		"GET /authorize":                    s.showConsent,
 		"POST /authorize":                   s.decideConsent,
 		"GET /w/{world}":                    s.showCards,
@@ -104,7 +112,6 @@ func New(c Config) http.Handler {
 		"GET /new/{world}/several":          s.showSeveral,
 		"POST /new/{world}/several":         s.createSeveral,
 		"GET /names/{world}":                s.completeName,
-		"POST /attach/{world}":              s.attachPicture,
 		"GET /edit/{world}/{name...}":       s.showEdit,
 		"POST /edit/{world}/{name...}":      s.updateCard,
 		"POST /level/{world}/{name...}":     s.setLevel,
@@ -151,7 +158,6 @@ func New(c Config) http.Handler {
 		"POST /health/backup":               s.createBackup,
 		"POST /health/verify":               s.verifyStore,
 		"GET /import/{world}":               s.showImport,
-		"POST /import/{world}":              s.checkUpload,
 		"GET /import/{world}/{id}":          s.showImportJob,
 		"POST /import/{world}/{id}/{do}":    s.decideImport,
 		"GET /export/{world}":               s.exportWorld,
@@ -170,7 +176,9 @@ func New(c Config) http.Handler {
 	} {
 		s.mux.HandleFunc(pattern, s.withSession(h))
 	}
-	return s
+	s.mux.HandleFunc("POST /attach/{world}", s.withUpload("upload_attachment", s.attachPicture))
+	s.mux.HandleFunc("POST /import/{world}", s.withUpload("check_import", s.checkUpload))
+	return s, nil
 }
 
 // policy lets pages load scripts, styles and pictures of this server, and nothing else.
@@ -184,11 +192,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, forms would be sent with the origin null
-	limit := int64(maxForm)
-	if strings.HasPrefix(r.URL.Path, "/import/") || strings.HasPrefix(r.URL.Path, "/attach/") {
-		limit += maxUpload
+	if r.Method != http.MethodPost {
+		r.Body = http.NoBody // no page reads one, and http.Request would parse it as a form
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -200,6 +206,7 @@ type visit struct {
 	caller access.Caller // as the page shows the world
 	as     string        // role to which the caller is lowered by the address; "" if it is not
 	world  string        // slug of the world in the address; "" if there is none
+	hold   *body.Hold    // of the request's bytes in memory and on disk; nil before the caller is known
 }
 
 type pageHandler func(v *visit) error
@@ -209,6 +216,16 @@ var errWrongForm = fault.New(fault.Invalid, "the form could not be read, or is l
 
 // withSession answers requests of people who are signed in, and sends others to the sign-in page.
 func (s *server) withSession(h pageHandler) http.HandlerFunc {
+	return s.withVisit(func(v *visit) error {
+		if v.r.Method != http.MethodPost {
+			return nil
+		}
+		return v.readForm(maxForm, errWrongForm)
+	}, h)
+}
+
+// withVisit is withSession with another way to read the request's body.
+func (s *server) withVisit(read, h pageHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, s: s, world: r.PathValue("world")}
 		err := s.findCaller(v)
@@ -216,8 +233,10 @@ func (s *server) withSession(h pageHandler) http.HandlerFunc {
 			s.sendToSignIn(w, r)
 			return
 		}
-		if err == nil && r.Method == http.MethodPost && r.ParseForm() != nil {
-			err = errWrongForm
+		v.hold = s.Bodies.NewHold(string(v.caller.Subject), "")
+		defer v.hold.Release()
+		if err == nil {
+			err = read(v)
 		}
 		if err == nil {
 			err = v.lower(r.FormValue("as"))
@@ -258,7 +277,7 @@ func call[Out any](v *visit, operation string, in any) (out Out, err error) {
 }
 
 // callUpload is call with a file, which fills the input's field of bytes.
-func callUpload[Out any](v *visit, operation string, in any, file []byte) (out Out, err error) {
+func callUpload[Out any](v *visit, operation string, in any, file *body.File) (out Out, err error) {
 	a, err := v.invoke(operation, in, file)
 	if err != nil {
 		return out, err
@@ -278,7 +297,7 @@ type proposedError struct {
 
 func (*proposedError) Error() string { return "the change became a proposal" }
 
-func (v *visit) invoke(operation string, in any, file []byte) (*op.Answer, error) {
+func (v *visit) invoke(operation string, in any, file *body.File) (*op.Answer, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -287,6 +306,7 @@ func (v *visit) invoke(operation string, in any, file []byte) (*op.Answer, error
 		input = nil
 	}
 	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, Upload: file,
+		Hold:  v.hold,
 		World: v.world, Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"),
 		IdempotencyKey: v.r.PostFormValue("once")})
 }

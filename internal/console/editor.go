@@ -62,20 +62,16 @@ func (s *server) attachPicture(v *visit) error {
 }
 
 func (v *visit) createAttachment() (made cardName, err error) {
-	form, err := readParts(v.r)
+	up, err := v.readUpload()
 	if err != nil {
 		return made, err
 	}
-	if len(form.files) != 1 {
-		return made, fault.BadField("file", "must be one picture")
-	}
-	f := form.files[0]
-	name, err := v.findFreeName(form.below, strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)))
+	name, err := v.findFreeName(up.below, strings.TrimSuffix(path.Base(up.name), path.Ext(up.name)))
 	if err != nil {
 		return made, err
 	}
-	return callUpload[cardName](v, "upload_attachment", fields{"name": name, "filename": f.name}.with("level",
-		form.level), f.data)
+	return callUpload[cardName](v, "upload_attachment", fields{"name": name, "filename": up.name}.with("level",
+		up.level), up.file)
 }
 
 // findFreeName returns a name for an attachment that no card has: that of its file, with a number if needed.

@@ -26,6 +26,10 @@ func (oneCard) Invoke(_ context.Context, c access.Caller, r op.Request) (*op.Ans
 	return nil, fault.New(fault.NotFound, "no such operation")
 }
 
+func (oneCard) Foresee(context.Context, access.Caller, op.Request) (access.WorldID, error) {
+	return access.WorldID{}, nil
+}
+
 // Sessions that know one session.
 type oneSession struct{ sessions }
 
@@ -39,7 +43,11 @@ func (oneSession) RenewSession(context.Context, string) (string, error) { return
 
 // A card's page shows its text with its references as links.
 func Example() {
-	pages := console.New(console.Config{Engine: oneCard{}, Sessions: oneSession{}, Instance: "x"})
+	pages, err := console.New(console.Config{Engine: oneCard{}, Sessions: oneSession{}, Instance: "x"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	r := httptest.NewRequest("GET", "/w/main/Rent%20Quay", nil)
 	r.Header.Set("Cookie", "loregate-x=lgs_x")
 	w := httptest.NewRecorder()

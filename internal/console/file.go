@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"loregate/internal/markup"
 )
 
 // pictureTypes are the media types that pages show. None of them can hold a script.
@@ -18,8 +21,12 @@ var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"
 
 // isDrawing reports whether a file is SVG, as far as its beginning shows. SVG may hold scripts: none runs where a page
 // shows it as a picture, and opened by itself it is saved.
-func isDrawing(data []byte) bool {
-	head := bytes.TrimSpace(data[:min(len(data), 4<<10)])
+func isDrawing(file io.Reader) bool {
+	head, err := io.ReadAll(io.LimitReader(file, 4<<10))
+	if err != nil {
+		return false
+	}
+	head = bytes.TrimSpace(head)
 	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head,
 		[]byte("<svg"))
 }
@@ -40,19 +47,23 @@ func (v *visit) sendFile(operation string, in fields) error {
 	if f == nil {
 		return errNothingHere
 	}
+	content, err := f.Keep(v.r.Context(), v.hold)
+	if err != nil {
+		return err
+	}
 	h := v.w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
 	if !slices.Contains(pictureTypes, f.Type) {
 		h.Set("Content-Type", "application/octet-stream")
-		if isDrawing(f.Data) {
+		if isDrawing(f.Open()) {
 			h.Set("Content-Type", "image/svg+xml")
 		}
 		h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}),
 			"attachment"))
 	}
-	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(f.Data))
+	http.ServeContent(v.s.Bodies.PaceAnswer(v.w, pageWait), v.r, "", time.Time{}, content)
 	return nil
 }
 
@@ -64,8 +75,10 @@ func (f frame) fileAddress(at string) string {
 	switch {
 	case !isFile || !ends || err != nil:
 		return at
+	case f.Site != nil && f.Site.files[markup.KeyOf(plain)] == "":
+		return "#" // its file is left out
 	case f.Site != nil:
-		return f.Site.Up + fileOfSite(plain)
+		return f.Site.Up + escapePath(f.Site.files[markup.KeyOf(plain)])
 	}
 	return string(f.link("file", plain))
 }

@@ -1,11 +1,13 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -31,9 +33,22 @@ func (v *visit) frame(title string) frame {
 		Manages: managesWorlds(v.caller), Advises: v.caller.Advisory}
 }
 
-// write sends a page. Errors of the connection are nobody's to see.
+// pageWait bounds the time in which a browser takes a page or a file.
+const pageWait = 2 * time.Minute
+
+// write sends a page, which a browser may take slowly. Errors of the connection are nobody's to see.
 func (v *visit) write(status int, page templ.Component) error {
-	writePage(v.w, status, page)
+	var text bytes.Buffer
+	if err := page.Render(v.r.Context(), &text); err != nil {
+		return err
+	}
+	f, err := v.hold.KeepAnswer(v.r.Context(), text.Bytes())
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	_, _ = f.WriteTo(v.s.Bodies.PaceAnswer(v.w, pageWait)) // a client that has disconnected needs no page
 	return nil
 }
 

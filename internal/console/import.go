@@ -1,24 +1,11 @@
 package console
 
 import (
-	"archive/zip"
-	"bytes"
-	"errors"
-	"io"
-	"mime"
-	"net/http"
-	"path"
 	"strconv"
-	"strings"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
-)
-
-// Limits of uploads.
-const (
-	maxUpload      = 64 << 20 // bytes of all files
-	maxUploadFiles = 20_000
 )
 
 // importJob is an import, or the check of one.
@@ -104,9 +91,27 @@ func (p importProblem) text() string {
 	return p.File + ": " + p.Why
 }
 
+// underWay reports whether the job waits or runs.
+func (j importJob) underWay() bool { return j.Status == "queued" || j.Status == "running" }
+
+// listedJob is work in the background.
+type listedJob struct {
+	ID      string    `json:"job_id"`
+	Kind    string    `json:"kind"`
+	Status  string    `json:"status"`
+	Mine    bool      `json:"mine"`
+	Message string    `json:"message"`
+	Created time.Time `json:"created_at"`
+}
+
+type listedJobs struct {
+	Jobs []listedJob `json:"jobs"`
+}
+
 // importForm holds the data of the page with the forms.
 type importForm struct {
-	Roles    []string // as which the person may export, lowest first
+	Roles    []string    // as which the person may export, lowest first
+	Jobs     []listedJob // that wait or run, and that the person may cancel
 	Problem  string
 	Problems []fault.Field
 }
@@ -126,6 +131,11 @@ func (v *visit) writeImport(problem error) error {
 	for r := access.RoleUser; r <= bestRole(v.caller); r++ {
 		form.Roles = append(form.Roles, r.String())
 	}
+	list, err := call[listedJobs](v, "list_jobs", fields{"open": true})
+	if err != nil {
+		return err
+	}
+	form.Jobs = list.Jobs
 	return v.write(statusOf(problem), importPage(v.frame("Import and export"), form))
 }
 
@@ -136,10 +146,10 @@ func (s *server) checkUpload(v *visit) error {
 	if !managesWorlds(v.caller) {
 		return errGMOnly // before anything is read
 	}
-	name, level, data, err := readUpload(v.r)
+	up, err := v.readUpload()
 	var j importJob
 	if err == nil {
-		j, err = callUpload[importJob](v, "check_import", fields{"filename": name}.with("level", level), data)
+		j, err = callUpload[importJob](v, "check_import", fields{"filename": up.name}.with("level", up.level), up.file)
 	}
 	if problem, _ := problemOf(err); problem != "" {
 		return v.writeImport(err)
@@ -149,94 +159,6 @@ func (s *server) checkUpload(v *visit) error {
 	}
 	return v.redirect(addressOf("import", v.world, j.ID))
 }
-
-// upload is a file of a form.
-type upload struct {
-	name string // with the folders below the chosen one
-	data []byte
-}
-
-// readUpload reads the files of a form: one of them as it is, several as a zip.
-func readUpload(r *http.Request) (name, level string, data []byte, err error) {
-	form, err := readParts(r)
-	files, level := form.files, form.level
-	switch {
-	case err != nil:
-		return "", "", nil, err
-	case len(files) == 0:
-		return "", "", nil, fault.New(fault.Invalid, "choose a file or a folder first")
-	case len(files) == 1 && !strings.Contains(files[0].name, "/") && !isNote(files[0].name):
-		return files[0].name, level, files[0].data, nil
-	}
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf)
-	for _, f := range files {
-		w, err := z.Create(f.name)
-		if err == nil {
-			_, err = w.Write(f.data)
-		}
-		if err != nil {
-			return "", "", nil, err
-		}
-	}
-	err = z.Close()
-	return "notes.zip", level, buf.Bytes(), err
-}
-
-// isNote reports whether a file is a note, which is imported as a vault of one.
-func isNote(name string) bool {
-	ext := strings.ToLower(path.Ext(name))
-	return ext == ".md" || ext == ".markdown"
-}
-
-// filesForm is a form with files.
-type filesForm struct {
-	files []upload
-	level string
-	below string // name of the card below which the files are put; "" for none
-}
-
-func readParts(r *http.Request) (form filesForm, err error) {
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return form, fault.New(fault.Invalid, "the form has no files; send it as multipart/form-data").Because(err)
-	}
-	left := int64(maxUpload)
-	for {
-		part, err := parts.NextRawPart()
-		if errors.Is(err, io.EOF) {
-			return form, nil
-		}
-		if err != nil {
-			return form, errUpload.Because(err)
-		}
-		data, err := io.ReadAll(io.LimitReader(part, left+1))
-		if left -= int64(len(data)); err != nil || left < 0 {
-			return form, errUpload.Because(err)
-		}
-		_, how, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-		if err != nil {
-			return form, errUpload.Because(err)
-		}
-		name := strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(how["filename"], `\`, "/")), "/")
-		switch {
-		case part.FormName() == "level":
-			form.level = string(data)
-		case part.FormName() == "below":
-			form.below = string(data)
-		case part.FormName() == "file" && name != "":
-			if form.files = append(form.files, upload{name, data}); len(form.files) > maxUploadFiles {
-				return form, errUpload
-			}
-		}
-	}
-}
-
-var errUpload = fault.New(
-	fault.TooLarge,
-	"the files could not be read, or are more than 20,000 or larger than 64 MiB; "+
-		"import them in parts, or with loregate import on the server",
-)
 
 // showImportJob shows a check, to be decided about, or an import.
 func (s *server) showImportJob(v *visit) error { return v.writeImportJob(v.r.PathValue("id"), nil) }
@@ -250,12 +172,30 @@ func (v *visit) writeImportJob(id string, problem error) error {
 	return v.write(statusOf(problem), importJobPage(v.frame("Import"), j, said))
 }
 
-// decideImport checks an import again with other choices, or carries it out.
+// cancelJob cancels a job, and shows an import as it ended, or else the jobs that are left.
+func (v *visit) cancelJob(id string) error {
+	j, err := call[listedJob](v, "cancel_job", fields{"id": id})
+	switch problem, _ := problemOf(err); {
+	case problem != "":
+		return v.writeImport(err)
+	case err != nil:
+		return err
+	case j.Mine && j.isImport():
+		return v.redirect(addressOf("import", v.world, id))
+	}
+	return v.redirect(addressOf("import", v.world))
+}
+
+func (j listedJob) isImport() bool { return j.Kind == "check_import" || j.Kind == "import" }
+
+// decideImport checks an import again with other choices, carries it out, or cancels a job.
 func (s *server) decideImport(v *visit) error {
 	id, form := v.r.PathValue("id"), v.r.PostForm
 	var j importJob
 	var err error
 	switch v.r.PathValue("do") {
+	case "cancel":
+		return v.cancelJob(id)
 	case "carry-out":
 		j, err = call[importJob](v, "carry_out_import", fields{"id": id})
 	case "check":

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"loregate/internal/fault"
@@ -274,6 +275,8 @@ func (s *server) changeGames(v *visit) error {
 		if made.Link != "" {
 			shown.Link = v.s.originOf(v.r) + made.Link
 		}
+	case "seat":
+		return v.openSeat()
 	default:
 		err = errNothingHere
 	}
@@ -284,6 +287,32 @@ func (s *server) changeGames(v *visit) error {
 		return v.redirect(addressOf("games", v.world))
 	}
 	return v.writeGames(shown, err)
+}
+
+// openSeat takes a seat for the person, or opens the person's own seat anew if no name is given, and goes to the page
+// to play on.
+func (v *visit) openSeat() error {
+	game, name := v.r.PostFormValue("id"), v.r.PostFormValue("name")
+	if _, rest, ok := strings.Cut(game, "/play/"); ok { // the address of the page
+		game, _, _ = strings.Cut(rest, "#")
+	}
+	operation, in := "join_game", fields{"id": game, "name": name}
+	if name == "" {
+		operation, in = "reissue_seat", fields{"id": game, "player_id": "mine"}
+	}
+	made, err := call[struct {
+		Token string `json:"token"`
+		Link  string `json:"link"`
+	}](v, operation, in)
+	switch problem, _ := problemOf(err); {
+	case problem != "":
+		return v.writeGames(gameList{}, err)
+	case err == nil && made.Token == "":
+		return v.writeGames(gameList{}, fault.New(fault.Rule, "a program plays this seat; get its new key over REST"))
+	case err != nil:
+		return err
+	}
+	return v.redirect(made.Link)
 }
 
 // backup is a copy of the instance.

@@ -192,16 +192,8 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 
 // followsMemberships reports whether the visit's session opens all worlds of which its person is a member.
 func (s *server) followsMemberships(v *visit) bool {
-	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return false
-	}
-	for _, k := range open {
-		if k.ID == v.caller.Key {
-			return len(k.Worlds) == 0 && !k.Operator && k.MadeWith == "" && k.Actor == access.Person
-		}
-	}
-	return false
+	own, err := s.Sessions.OwnOf(v.r.Context(), v.caller.Key)
+	return err == nil && own.FollowsMemberships()
 }
 
 // programKey is the key of a program.

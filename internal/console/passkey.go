@@ -55,19 +55,15 @@ func (s *server) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 func (s *server) showAccount(v *visit) error { return v.showAccount(http.StatusOK, "") }
 
 func (v *visit) showAccount(status int, problem string) error {
-	a := account{Problem: problem, NoPasskeys: v.s.passkeyProblem(v.r)}
-	var err error
-	if a.Sessions, err = v.s.Sessions.Sessions(v.r.Context(), v.caller.Subject); err != nil {
-		return err
-	}
-	if a.Passkeys, err = v.s.Sessions.Passkeys(v.r.Context(), v.caller.Subject); err != nil {
-		return err
-	}
-	grants, err := v.s.Sessions.Grants(v.r.Context(), v.caller.Subject)
+	own, err := v.s.Sessions.OwnOf(v.r.Context(), v.caller.Key)
 	if err != nil {
 		return err
 	}
-	a.Grants = showGrants(grants)
+	a := account{Problem: problem, NoPasskeys: v.s.passkeyProblem(v.r), Sessions: own.Sessions, Passkeys: own.Passkeys,
+		Grants: showGrants(own.Grants), Bound: len(own.Session.Worlds) > 0}
+	if err := identity.CheckPasskeyOf(own.Session.KeySpec); err != nil {
+		a.NoPasskeys = fault.Show(err, "").Error.Message
+	}
 	return v.write(status, accountPage(v.frame("Account"), a, v.caller))
 }
 
@@ -89,22 +85,6 @@ func (s *server) addPasskey(v *visit) error {
 	}
 	if err != nil {
 		return err
-	}
-	return v.redirect("/account")
-}
-
-// endPasskey removes one of the person's passkeys. Sessions that it opened are ended by themselves.
-func (s *server) endPasskey(v *visit) error {
-	known, err := s.Sessions.Passkeys(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return err
-	}
-	for _, k := range known {
-		if k.ID == v.r.PostFormValue("passkey") {
-			if err := s.Sessions.RevokeKey(v.r.Context(), k.ID); err != nil {
-				return err
-			}
-		}
 	}
 	return v.redirect("/account")
 }

@@ -126,7 +126,7 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 
 // endSession ends the visit's session, and has the browser forget its cookie.
 func (v *visit) endSession() error {
-	if err := v.s.Sessions.RevokeKey(v.r.Context(), v.caller.Key); err != nil {
+	if err := v.s.Sessions.EndOwn(v.r.Context(), v.caller.Key, v.caller.Key); err != nil {
 		return err
 	}
 	v.s.setCookie(v.w, v.r, "", -1)
@@ -141,20 +141,18 @@ func localPath(to string) string {
 	return to
 }
 
-// endSessions ends one session of the person, or all but the present one.
-func (s *server) endSessions(v *visit) error {
-	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
-	if err != nil {
-		return err
-	}
-	which := v.r.PostFormValue("session")
-	for _, k := range open {
-		if k.ID != which && (which != "others" || k.ID == v.caller.Key) {
-			continue
+// endOwn returns the handler that ends one of the person's credentials, which a field of the form names. Sessions that
+// a passkey opened are ended by themselves.
+func (s *server) endOwn(field string) pageHandler {
+	return func(v *visit) (err error) {
+		if id := v.r.PostFormValue(field); id == "others" {
+			err = s.Sessions.EndOtherSessions(v.r.Context(), v.caller.Key)
+		} else {
+			err = s.Sessions.EndOwn(v.r.Context(), v.caller.Key, id)
 		}
-		if err := s.Sessions.RevokeKey(v.r.Context(), k.ID); err != nil {
+		if err != nil {
 			return err
 		}
+		return v.redirect("/account")
 	}
-	return v.redirect("/account")
 }

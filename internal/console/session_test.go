@@ -20,7 +20,7 @@ func (s brokenSessions) Authenticate(context.Context, string, string) (access.Ca
 	return access.Caller{Subject: "ada"}, s.read
 }
 
-func (s brokenSessions) RevokeKey(context.Context, string) error { return s.end }
+func (s brokenSessions) EndOwn(context.Context, string, string) error { return s.end }
 
 // A person is told of a session that could not be ended, and keeps its cookie to try again.
 func TestSignOutSaysThatItFailed(t *testing.T) {
@@ -32,7 +32,10 @@ func TestSignOutSaysThatItFailed(t *testing.T) {
 		"not read": {brokenSessions{read: down}, 503}, "not ended": {brokenSessions{end: down}, 503},
 		"there is none": {brokenSessions{read: unknown}, 303}, "ended": {brokenSessions{}, 303},
 	} {
-		pages := console.New(console.Config{Engine: oneCard{}, Sessions: row.sessions, Instance: "x"})
+		pages, err := console.New(console.Config{Engine: oneCard{}, Sessions: row.sessions, Instance: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := httptest.NewRequest("POST", "/sign-out", nil)
 		r.Header.Set("Cookie", "loregate-x=lgs_x")
 		w := httptest.NewRecorder()

@@ -1,12 +1,16 @@
 package console
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +21,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/media"
 	"loregate/internal/op"
 )
 
@@ -26,7 +31,7 @@ type site struct {
 	Up    string                // from the page to the folder
 	cards map[markup.Key]string // file by key of the card's name
 	pages map[string]string     // file by id: several cards may have one name
-	files map[string]bool       // names of the files that are written
+	files map[markup.Key]string // address of a card's file by key of the card's name
 }
 
 // SiteConfig has the parts of a site.
@@ -35,7 +40,9 @@ type SiteConfig struct {
 	Caller access.Caller // who sees all that the site shows
 	World  string        // slug or id
 	// Write stores a file of the site by its slash-separated name.
-	Write    func(name string, data []byte) error
+	Write func(name string, data []byte) error
+	// LeftOut is told the card of each file that is not written, and why.
+	LeftOut  func(card, why string)
 	Progress func(done, total int) // may be nil
 }
 
@@ -47,7 +54,7 @@ func WriteSite(ctx context.Context, c SiteConfig) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	v := &visit{r: r, s: &server{Config: Config{Engine: c.Engine}}, caller: c.Caller, world: c.World}
+	v := &visit{r: r, s: &server{Config: Config{Engine: siteEngine{c.Engine}}}, caller: c.Caller, world: c.World}
 	title, err := v.worldTitle()
 	if err != nil {
 		return 0, err
@@ -56,12 +63,17 @@ func WriteSite(ctx context.Context, c SiteConfig) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	out := &site{Title: title, cards: map[markup.Key]string{}, pages: map[string]string{}, files: map[string]bool{}}
-	taken := map[string]bool{}
+	out := &site{Title: title, cards: map[markup.Key]string{}, pages: map[string]string{}, files: map[markup.Key]string{}}
+	taken := map[string]int{}
 	for _, x := range cards {
 		out.pages[x.ID] = freeName(taken, x.Name) + ".html"
 		if key := markup.KeyOf(x.Name); out.cards[key] == "" {
 			out.cards[key] = out.pages[x.ID]
+		}
+	}
+	for _, x := range cards {
+		if err := v.writeSiteFile(c, out, x); err != nil {
+			return 0, err
 		}
 	}
 	entries := make([]siteEntry, 0, len(cards))
@@ -105,8 +117,13 @@ func (v *visit) listAllCards() (all []card, err error) {
 	}
 }
 
-// freeName returns a name for a card's file, of letters, digits and hyphens, that no other card has.
-func freeName(taken map[string]bool, name string) string {
+// reservedName matches the names that programs read as something else than a page: devices of Windows, and the
+// page that a server shows for a folder.
+var reservedName = regexp.MustCompile(`^(index|default|con|prn|aux|nul|(com|lpt)[0-9\x{b9}\x{b2}\x{b3}]?)$`)
+
+// freeName returns a name for a card's page, of letters, digits and hyphens, that no other card has, in any
+// spelling that a file system takes for the same. taken has the number to try next for each name.
+func freeName(taken map[string]int, name string) string {
 	words := strings.FieldsFunc(
 		strings.ToLower(name),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
@@ -115,18 +132,26 @@ func freeName(taken map[string]bool, name string) string {
 	if r := []rune(base); len(r) > 60 { // a file name has at most 255 bytes
 		base = string(r[:60])
 	}
-	if base == "" {
-		base = "card"
+	if base == "" || reservedName.MatchString(base) {
+		base = strings.TrimSuffix("card-"+base, "-")
 	}
 	free := base
-	for n := 2; taken[free]; n++ {
+	for n := taken[markup.Fold(base)]; taken[markup.Fold(free)] > 0; n++ {
 		free = base + "-" + strconv.Itoa(n)
+		taken[markup.Fold(base)] = n + 1
 	}
-	taken[free] = true
+	taken[markup.Fold(free)] = 2
 	return free
 }
 
-// writeSiteCard writes the page of a card, and its file if it has one.
+// siteEngine is an Engine for pages that are written without a request.
+type siteEngine struct{ op.Invoker }
+
+func (siteEngine) Foresee(context.Context, access.Caller, op.Request) (access.WorldID, error) {
+	return access.WorldID{}, nil
+}
+
+// writeSiteCard writes the page of a card.
 func (v *visit) writeSiteCard(write func(string, []byte) error, out site, x card) (e siteEntry, err error) {
 	out.Up = "../"
 	f := frame{Title: x.Name, World: v.world, Site: &out}
@@ -134,31 +159,58 @@ func (v *visit) writeSiteCard(write func(string, []byte) error, out site, x card
 	if err != nil {
 		return e, err
 	}
-	if err := v.writeSiteFile(write, out, c); err != nil {
-		return e, err
-	}
 	e = siteEntry{c.Name, "cards/" + out.pages[x.ID], c.Type, plainText(text, 300)}
 	return e, writeComponent(write, e.File, cardPage(f, c, text, a))
 }
 
-// writeSiteFile writes the file of a card under its name on the pages. Texts show a file by its card's name, so
-// that of several cards with one name the first one counts.
-func (v *visit) writeSiteFile(write func(string, []byte) error, out site, c card) error {
-	name := fileOfSite(c.Name)
-	if c.Type != "Image" && c.Type != "File" || out.files[name] {
+// writeSiteFile writes the file of a card, if it is of a type in which nothing runs, without the data that
+// describe it. Texts show a file by its card's name, so that of several cards with one name the first one
+// counts.
+func (v *visit) writeSiteFile(c SiteConfig, out *site, x card) error {
+	key := markup.KeyOf(x.Name)
+	if x.Type != "Image" && x.Type != "File" || out.files[key] != "" {
 		return nil
 	}
-	out.files[name] = true
-	a, err := v.invoke("get_attachment", fields{"name": "~" + c.ID}, nil)
-	if err != nil || a.Reply.File == nil {
+	a, err := v.invoke("get_attachment", fields{"name": "~" + x.ID}, nil)
+	switch {
+	case fault.KindOf(err) == fault.NotFound || err == nil && a.Reply.File == nil:
 		return nil // a card without a file
+	case fault.KindOf(err) == fault.Denied:
+		c.LeftOut(x.Name, err.Error())
+		return nil
+	case err != nil:
+		return err
 	}
-	return write(name, a.Reply.File.Data)
+	data, t := passiveFile(a.Reply.File.Data)
+	if t.Ext == "" {
+		c.LeftOut(x.Name, "its file is left out: it is of no type that a site may have (PNG, JPEG, GIF, WebP, SVG, "+
+			"BMP, MP3, "+
+			"WAV, PDF, plain text), or it is broken")
+		return nil
+	}
+	out.files[key] = fileOfSite(x.Name, data, t)
+	return c.Write(out.files[key], data)
 }
 
-// fileOfSite returns the name of a card's file in the folder of a site. No page of the site has it.
-func fileOfSite(name string) string {
-	return "files/" + strings.ReplaceAll(url.PathEscape(name), "%", "_")
+// passiveFile returns a file in which nothing runs, clean, with its type; the zero Type for any other file.
+func passiveFile(data []byte) ([]byte, media.Type) {
+	t := media.Detect(data)
+	if !t.Cleans() {
+		return data, t
+	}
+	var out bytes.Buffer
+	if _, err := media.Clean(&out, bytes.NewReader(data)); err != nil {
+		return nil, media.Type{}
+	}
+	return out.Bytes(), t
+}
+
+// fileOfSite returns the name of a card's file in the folder of a site: words of the card's name, a part of the
+// file's hash, and the ending of the type that its content has. No name that servers or file systems treat in a
+// way of their own ends in a hash.
+func fileOfSite(name string, data []byte, t media.Type) string {
+	sum := sha256.Sum256(data)
+	return "files/" + freeName(map[string]int{}, name) + "-" + hex.EncodeToString(sum[:6]) + t.Ext
 }
 
 // writeSiteRest writes the first page, styles and search.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"loregate/internal/fault"
 )
@@ -16,10 +14,7 @@ const LeastRoom = 1 << 20
 
 // Full returns the error for a write into a folder whose disk is full.
 func Full(dir string, cause error) *fault.Error {
-	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
-		Message: "the disk is full: writes are refused until there is space, and no acknowledged write is lost; ask the " +
-			"operator to free space, and try again"}
-	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running "+
+	return fault.DiskFull(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running "+
 		"server then continues by itself: %w", absolutePath(dir), freeText(dir), cause))
 }
 
@@ -27,7 +22,7 @@ func Full(dir string, cause error) *fault.Error {
 // errors are returned unchanged.
 func Explain(dir string, err error) error {
 	var known *fault.Error
-	if !errors.As(err, &known) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
+	if !errors.As(err, &known) && fault.KindOf(err) == fault.Unavailable {
 		return Full(dir, err)
 	}
 	return err

@@ -18,10 +18,11 @@ import (
 func (d *Dispatcher) deliverDue(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now := d.cfg.Now()
-		list, err := d.cfg.Deliveries.Claim(ctx, d.names, now, now.Add(lease), claimBatch)
+		list, err := d.cfg.Deliveries.Claim(ctx, d.names, d.served, now, now.Add(lease), claimBatch)
 		if err != nil || len(list) == 0 {
 			return err
 		}
+		d.served = list[len(list)-1].World
 		for i, one := range list {
 			if err := d.deliverEvent(ctx, one); err != nil {
 				d.releaseClaimed(ctx, list[i:])

@@ -38,7 +38,8 @@ type Dispatcher struct {
 	// heads holds the end of each world's stream at the last complete scan. A world is not
 	// scanned again until its stream has another end. Only Round uses heads and recorded.
 	heads  map[access.WorldID]canon.Head
-	timers time.Time // when the next span of a handler ends; only Round uses it
+	served access.WorldID // whose deliveries were claimed last; only Round uses it
+	timers time.Time      // when the next span of a handler ends; only Round uses it
 	began  time.Time
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/job"
 )
 
@@ -42,7 +43,7 @@ func (d *Dispatcher) enqueueTimers(ctx context.Context) (next time.Time, err err
 			if h.Every == 0 {
 				continue
 			}
-			if err := d.enqueueSpan(ctx, w.ID, h, now); err != nil {
+			if err := d.enqueueSpan(ctx, w.ID, h, now); err != nil && !canon.IsLost(err) {
 				return next, err
 			}
 		}

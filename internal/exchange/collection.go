@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"loregate/internal/access"
@@ -35,10 +34,25 @@ type Sheet struct {
 
 	Past []Past // the card's earlier versions, oldest first; those that it has already are left out
 
-	Content Content    // results of body and data
-	card    canon.Card // the imported card, valid once done is set
+	Content Content  // results of body and data
+	card    cardMark // of the imported card, valid once done is set
 	done    bool
 }
+
+// cardMark is the part of an imported card that the sheets and links after it need.
+type cardMark struct {
+	id    canon.CardID
+	name  string
+	label access.Label
+}
+
+// finish notes the card of a sheet and lets its content go.
+func (s *Sheet) finish(c canon.Card) {
+	s.card, s.done = cardMark{c.ID, c.Name, c.Label}, true
+}
+
+// asCard returns a card with the parts that are known.
+func (m cardMark) asCard() canon.Card { return canon.Card{ID: m.id, Name: m.name, Label: m.label} }
 
 // Content is a sheet's content, read just before its commit.
 type Content struct {
@@ -102,7 +116,9 @@ func NewCollection() *Collection {
 
 // AddProblem reports a part of the source; line 0 means the whole file.
 func (c *Collection) AddProblem(file string, line int, format string, args ...any) {
-	c.Problems = append(c.Problems, Problem{file, line, fmt.Sprintf(format, args...)})
+	if len(c.Problems) <= maxProblems {
+		c.Problems = AppendProblems(c.Problems, NewProblem(file, line, format, args...))
+	}
 }
 
 // Add adds a sheet. If another sheet has the same id, it reports and leaves out the new one.

@@ -19,7 +19,6 @@ type Format struct {
 	Import func(context.Context, *canon.Canon, access.Grant, fs.FS, Options) (Summary, error)
 	Places bool // it contains places: the option Starter applies
 	Whole  bool // it brings its own world: Import gets a grant of the operator for no world
-	Marks  bool // it has suspicions: the options Open and Confirm apply
 	Past   bool // it has older versions: the option History applies
 	Page   Page
 }

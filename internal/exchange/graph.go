@@ -133,7 +133,7 @@ func (g *graphPlanner) findEnd(e *Edge, at End) (canon.Card, bool, error) {
 		s = g.w.Collection.findLowest(markup.KeyOf(at.Name))
 	}
 	if s != nil {
-		return s.card, s.done, nil // a sheet that was left out is reported already
+		return s.card.asCard(), s.done, nil // a sheet that was left out is reported already
 	}
 	name := at.Name
 	if !at.ID.IsZero() {
@@ -162,7 +162,7 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *Overlay) error {
 	if !o.On.done {
 		return nil
 	}
-	card := o.On.card
+	card := o.On.card.asCard()
 	label := access.NewLabel(access.LevelUser).Meet(card.Label)
 	if o.Label != nil {
 		label = *o.Label

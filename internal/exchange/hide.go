@@ -38,13 +38,27 @@ type choice struct {
 	exact  bool // the choice matches an exact mark, not a suspicion
 }
 
-func newChoice(text string) *choice {
-	return &choice{text: text, folded: FoldCase(strings.Trim(strings.TrimSpace(text), "/"))}
+// choices are the items of Open or of Confirm. Of several that mean the same the first counts.
+type choices struct {
+	all []*choice
+	by  map[string]*choice // by their folded text
+}
+
+func newChoices(texts []string) choices {
+	l := choices{by: map[string]*choice{}}
+	for _, text := range texts {
+		c := &choice{text: text, folded: FoldCase(strings.Trim(strings.TrimSpace(text), "/"))}
+		if l.by[c.folded] == nil {
+			l.by[c.folded] = c
+			l.all = append(l.all, c)
+		}
+	}
+	return l
 }
 
 // Choices decide which marks hide, and count them.
 type Choices struct {
-	open, confirm []*choice
+	open, confirm choices
 	hides         map[Mark]*Hide
 	order         []Mark
 	seen          map[string]bool // marks already counted, by mark and file
@@ -53,54 +67,67 @@ type Choices struct {
 // NewChoices returns the choices with the items of Open, which show suspicions, and of Confirm,
 // which keep them secret.
 func NewChoices(open, confirm []string) *Choices {
-	c := &Choices{hides: map[Mark]*Hide{}, seen: map[string]bool{}}
-	for _, text := range open {
-		c.open = append(c.open, newChoice(text))
-	}
-	for _, text := range confirm {
-		c.confirm = append(c.confirm, newChoice(text))
-	}
-	return c
+	return &Choices{open: newChoices(open), confirm: newChoices(confirm), hides: map[Mark]*Hide{}, seen: map[string]bool{}}
 }
 
-// isAbout reports whether a choice refers to a mark of a file. The choice may name the file, the
-// rule, or the text of the mark; for a folder its base name is enough.
-func (c *choice) isAbout(m Mark, file string) bool {
+// namedBy returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
+// mark; for a folder its base name is enough.
+func (m Mark) namedBy(file string) []string {
 	what := FoldCase(m.What)
-	forms := []string{what, m.Rule, m.Rule + " " + what, m.Rule + ": " + what, FoldCase(file),
+	names := []string{what, m.Rule, m.Rule + " " + what, m.Rule + ": " + what, FoldCase(file),
 		FoldCase(strings.TrimSuffix(file, path.Ext(file)))}
 	if m.Rule == RuleFolder {
-		forms = append(forms, path.Base(what))
+		names = append(names, path.Base(what))
 	}
-	return c.folded != "" && (slices.Contains(forms, c.folded) || slices.Contains(forms, "#"+c.folded))
+	for _, n := range names {
+		if tag, ok := strings.CutPrefix(n, "#"); ok {
+			names = append(names, tag)
+		}
+	}
+	return names
+}
+
+// matching returns the choices that refer to one of some names.
+func (l choices) matching(names []string) (found []*choice) {
+	if len(l.all) == 0 {
+		return nil
+	}
+	for _, n := range names {
+		if c := l.by[n]; c != nil && n != "" {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // IsConfirmed reports whether an item of Confirm is one of the given paths or names.
 func (c *Choices) IsConfirmed(names ...string) bool {
-	found := false
-	for _, k := range c.confirm {
-		if k.folded != "" && slices.ContainsFunc(names, func(name string) bool { return FoldCase(name) == k.folded }) {
-			k.used, found = true, true
-		}
+	if len(c.confirm.all) == 0 {
+		return false
 	}
-	return found
+	folded := make([]string, len(names))
+	for i, name := range names {
+		folded[i] = FoldCase(name)
+	}
+	found := c.confirm.matching(folded)
+	for _, k := range found {
+		k.used = true
+	}
+	return len(found) > 0
 }
 
 // Decide reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
 // was both opened and confirmed hides.
 func (c *Choices) Decide(m Mark, file string, part bool) bool {
 	opened, kept := false, false
-	for _, o := range c.open {
-		if o.isAbout(m, file) {
-			if !m.Doubt {
-				o.exact = true
-				continue
+	if len(c.open.all)+len(c.confirm.all) > 0 {
+		names := m.namedBy(file)
+		for _, o := range c.open.matching(names) {
+			if o.exact = o.exact || !m.Doubt; m.Doubt {
+				o.used, opened = true, true
 			}
-			o.used, opened = true, true
 		}
-	}
-	for _, k := range c.confirm {
-		if k.isAbout(m, file) {
+		for _, k := range c.confirm.matching(names) {
 			k.used, kept = true, true
 		}
 	}
@@ -153,7 +180,7 @@ func (c *Choices) List() (all []Hide) {
 
 // CheckUnused returns an error if a choice matched no mark.
 func (c *Choices) CheckUnused() error {
-	for _, o := range c.open {
+	for _, o := range c.open.all {
 		switch {
 		case o.used:
 		case o.exact:
@@ -164,7 +191,7 @@ func (c *Choices) CheckUnused() error {
 				"open: there is no suspicion called %q; a dry run lists the suspicions under \"hidden, please confirm\"", o.text)
 		}
 	}
-	for _, k := range c.confirm {
+	for _, k := range c.confirm.all {
 		if !k.used {
 			return fault.New(fault.Invalid,
 				"confirm: there is no folder, note or suspicion called %q; a dry run lists the suspicions", k.text)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,19 +21,35 @@ type Memory struct {
 	ID    canon.CardID `json:"id,omitzero"` // of the card, if the sheet's id is another
 }
 
-// digest is the beginning of a SHA-256.
-type digest []byte
+// digest is the beginning of a SHA-256; zero is none. In JSON it is base64.
+type digest [16]byte
+
+// MarshalText encodes a digest.
+func (d digest) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, d[:]), nil
+}
+
+// UnmarshalText decodes a digest. Text that is none becomes the zero digest.
+func (d *digest) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil || len(b) != len(d) {
+		*d = digest{}
+		return nil //nolint:nilerr // a card without a digest counts as changed
+	}
+	*d = digest(b)
+	return nil
+}
 
 func digestOf(v ...any) digest {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return nil // never equal to a remembered one
+		return digest{} // never equal to a remembered one
 	}
 	sum := sha256.Sum256(b)
-	return sum[:16]
+	return digest(sum[:16])
 }
 
-func (d digest) equal(other digest) bool { return len(d) > 0 && slices.Equal(d, other) }
+func (d digest) equal(other digest) bool { return d != digest{} && d == other }
 
 // digestSheet returns the digest of everything that a sheet writes. Its content must have been read.
 func digestSheet(s *Sheet) digest {
@@ -50,12 +67,11 @@ func digestCard(c canon.Card) digest {
 	return digestOf(c.Type, c.Format, c.Content, c.Fields, c.Codename)
 }
 
-// ExpectCards returns the memory that the import will have of its cards, if no cards were there before:
+// ExpectCards adds to expected the memory that the import will have of its cards, if no cards were there before:
 // those that it does not know yet and that hold no files.
-func (w *Writer) ExpectCards(ctx context.Context) map[canon.CardID]Memory {
+func (w *Writer) ExpectCards(ctx context.Context, expected map[canon.CardID]Memory) {
 	w.Collection.Arrange()
 	problems := w.Summary.Problems
-	expected := map[canon.CardID]Memory{}
 	for _, s := range w.Collection.Sheets {
 		if _, known := w.Known[s.ID]; known || s.Data != nil || s.Body == nil {
 			continue
@@ -70,7 +86,6 @@ func (w *Writer) ExpectCards(ctx context.Context) map[canon.CardID]Memory {
 		s.Content = Content{}
 	}
 	w.Summary.Problems = problems // the import reports them
-	return expected
 }
 
 // loadKnown reads the living cards that an earlier import of the same source wrote.
@@ -116,7 +131,7 @@ func (w *Writer) keepKnown(s *Sheet) bool {
 		return false
 	}
 	w.Remembered[s.ID] = k
-	s.card, s.done = card, true
+	s.finish(card)
 	if w.claimed == nil {
 		w.claimed = map[canon.CardID]*Sheet{}
 	}

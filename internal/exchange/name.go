@@ -20,6 +20,18 @@ const TagsPart = "tags"
 // notInNames replaces characters that would end a part, a link or a nest by spaces.
 var notInNames = strings.NewReplacer("+", " ", "|", " ", "[", " ", "]", " ", "{", " ", "}", " ", "/", " ")
 
+// maxName is the number of bytes of a source's name that an import looks at: a name has at most 120 characters, and a
+// longer text that many cards repeat would cost its length for each.
+const maxName = 2048
+
+// ClipName returns the beginning of a long name.
+func ClipName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "")
+}
+
 // PlainName turns a file or folder name into one part of a card name.
 func PlainName(s string) string {
 	name := strings.Join(strings.Fields(notInNames.Replace(norm.NFC.String(markup.Clean(s)))), " ")

@@ -19,6 +19,8 @@ type Options struct {
 	Open, Confirm []string
 	// History also imports the older versions of each card, in the formats that have them.
 	History bool
+	// Shelf keeps the texts of an import between the reading of its files and its commits. Nil keeps them in memory.
+	Shelf *Shelf `json:"-"`
 	// Progress, if set, is called after every batch. total is 0 if it is unknown.
 	Progress func(done, total int) `json:"-"`
 }

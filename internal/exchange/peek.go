@@ -17,20 +17,24 @@ const (
 	maxPeekHead  = 16 << 10
 	maxPeekJSON  = 64 << 20
 	maxPeekValue = 64 << 10
+	maxPeekKept  = 16 << 20 // bytes
+	maxMembers   = 100_000
 )
 
-// Peek is a bounded look at a source, to find its format. It reads each file once.
+// Peek is a bounded look at a source, to find its format. It reads each file once, unless that is more than it keeps.
 type Peek struct {
 	files  fs.FS
 	paths  []string
+	known  map[string]bool // the paths
 	heads  map[string][]byte
 	shapes map[string]*Shape
+	room   int // bytes that may still be kept
 }
 
 // NewPeek looks at a folder, or only at the one file of it that is named. Files and folders whose
 // names begin with a dot are left out, and so are all files after the first 20,000.
 func NewPeek(files fs.FS, only string) *Peek {
-	p := &Peek{files: files, heads: map[string][]byte{}, shapes: map[string]*Shape{}}
+	p := &Peek{files: files, heads: map[string][]byte{}, shapes: map[string]*Shape{}, room: maxPeekKept}
 	if only != "" {
 		p.paths = []string{only}
 		return p
@@ -65,7 +69,15 @@ func (p *Peek) WithSuffix(suffixes ...string) (found []string) {
 }
 
 // Has reports whether there is a file of the given path.
-func (p *Peek) Has(name string) bool { return slices.Contains(p.paths, name) }
+func (p *Peek) Has(name string) bool {
+	if p.known == nil {
+		p.known = make(map[string]bool, len(p.paths))
+		for _, at := range p.paths {
+			p.known[at] = true
+		}
+	}
+	return p.known[name]
+}
 
 // Head returns the first 16 KiB of a file without a byte order mark, or nil if it cannot be read.
 func (p *Peek) Head(name string) []byte {
@@ -76,8 +88,10 @@ func (p *Peek) Head(name string) []byte {
 	if err != nil {
 		head = nil
 	}
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	p.heads[name] = head
+	head = bytes.Clone(bytes.TrimPrefix(head, []byte("\ufeff")))
+	if p.room -= len(head); p.room >= 0 {
+		p.heads[name] = head
+	}
 	return head
 }
 
@@ -99,14 +113,21 @@ type Shape struct {
 	Members map[string]json.RawMessage // values longer than 64 KiB are cut off
 }
 
-// JSON returns the shape of a JSON file. The shape is empty if the file is not JSON, or is cut off
-// before the first member.
+// JSON returns the shape of a JSON file. The shape is empty if the file is not JSON, or is cut off before the first
+// member. It has the first 100,000 members.
 func (p *Peek) JSON(name string) *Shape {
 	if s := p.shapes[name]; s != nil {
 		return s
 	}
 	s := &Shape{Members: map[string]json.RawMessage{}}
-	p.shapes[name] = s
+	defer func() {
+		for member, value := range s.Members {
+			p.room -= len(member) + len(value)
+		}
+		if p.room >= 0 {
+			p.shapes[name] = s
+		}
+	}()
 	head := bytes.TrimLeft(p.Head(name), " \t\r\n")
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return s
@@ -125,7 +146,7 @@ func (s *Shape) readMembers(d *json.Decoder) {
 		s.List = true
 		t, err = d.Token()
 	}
-	for err == nil && t == json.Delim('{') && d.More() {
+	for err == nil && t == json.Delim('{') && len(s.Members) < maxMembers && d.More() {
 		var key json.Token
 		if key, err = d.Token(); err != nil {
 			return
@@ -133,7 +154,7 @@ func (s *Shape) readMembers(d *json.Decoder) {
 		var value json.RawMessage
 		if err = d.Decode(&value); err == nil {
 			name, _ := key.(string) // the key of an object is a string
-			s.Members[name] = value[:min(len(value), maxPeekValue)]
+			s.Members[name] = bytes.Clone(value[:min(len(value), maxPeekValue)])
 		}
 	}
 }

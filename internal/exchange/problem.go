@@ -25,6 +25,35 @@ type Problem struct {
 	Why  string
 }
 
+// Limits of the problems that an import keeps. A summary shows fewer.
+const (
+	maxProblems = 1000
+	maxQuoted   = 300 // bytes of a text of the source in one problem
+)
+
+// NewProblem returns a problem that quotes at most the beginning of long texts.
+func NewProblem(file string, line int, format string, args ...any) Problem {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok && len(text) > maxQuoted {
+			args[i] = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
+		}
+	}
+	return Problem{file, line, fmt.Sprintf(format, args...)}
+}
+
+// AppendProblems appends problems to a list of at most a thousand, which ends by saying that there are more.
+func AppendProblems(list []Problem, more ...Problem) []Problem {
+	for _, p := range more {
+		switch {
+		case len(list) < maxProblems:
+			list = append(list, p)
+		case len(list) == maxProblems:
+			return append(list, Problem{File: p.File, Why: "further problems are not listed"})
+		}
+	}
+	return list
+}
+
 // String returns the problem with its file and line, as it is shown to a person.
 func (p Problem) String() string {
 	if p.Line > 0 {

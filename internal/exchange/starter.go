@@ -70,12 +70,12 @@ func (c *Collection) findStarter(mentioned map[markup.Key]int) string {
 	}
 	var best *Sheet
 	most := -1
-	if b := c.Begin; b != nil && b.isPlace() && (!b.done || b.card.Label.Level <= access.LevelUser) {
+	if b := c.Begin; b != nil && b.isPlace() && (!b.done || b.card.label.Level <= access.LevelUser) {
 		best, most = b, math.MaxInt
 	}
 	for _, s := range c.Sheets {
 		n := ways[s] + mentioned[s.Key()]
-		if s.isPlace() && n > most && (!s.done || s.card.Label.Level <= access.LevelUser) {
+		if s.isPlace() && n > most && (!s.done || s.card.label.Level <= access.LevelUser) {
 			best, most = s, n
 		}
 	}
@@ -83,7 +83,7 @@ func (c *Collection) findStarter(mentioned map[markup.Key]int) string {
 	case best == nil:
 		return ""
 	case best.done:
-		return best.card.Name
+		return best.card.name
 	}
 	return best.FullName()
 }

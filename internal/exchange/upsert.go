@@ -65,7 +65,7 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 func reportRefusal(t *tally, file string, err error) error {
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Rule, fault.Denied, fault.NotFound, fault.Conflict, fault.TooLarge:
-		t.addProblem(file, "left out: %s", errorText(err))
+		t.addProblem(file, "left out: %s", ErrorText(err))
 		return nil
 	}
 	return err
@@ -78,7 +78,7 @@ func (w *Writer) findParent(p *canon.Plan, t *tally, s *Sheet) (parent canon.Car
 	}
 	above, ok := t.got[s.Above]
 	if !ok {
-		above, ok = s.Above.card, s.Above.done
+		above, ok = s.Above.card.asCard(), s.Above.done
 	}
 	if !ok {
 		return canon.Card{}, "", false
@@ -151,7 +151,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	}
 	card, err := p.Create(n)
 	if fault.KindOf(err) == fault.Rule && n.File == nil && n.Type != "" && n.Type != canon.TypeRichText {
-		t.addProblem(s.File, "the type %s does not accept the content (%s); the card is RichText", n.Type, errorText(err))
+		t.addProblem(s.File, "the type %s does not accept the content (%s); the card is RichText", n.Type, ErrorText(err))
 		n.Type = canon.TypeRichText
 		card, err = p.Create(n)
 	}

@@ -84,7 +84,7 @@ func (t *tally) count(s *Sheet, counter *int) {
 }
 
 func (t *tally) addProblem(file, format string, args ...any) {
-	t.problems = append(t.problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
+	t.problems = append(t.problems, NewProblem(file, 0, format, args...))
 }
 
 // outageTries is the number of times that a commit is tried while the store is unavailable, at intervals of a
@@ -125,7 +125,7 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	w.Summary.Links += t.links
 	w.Summary.Attached += t.attached
 	w.Summary.TagLists += t.tagLists
-	w.Summary.Problems = append(w.Summary.Problems, t.problems...)
+	w.Summary.Problems = AppendProblems(w.Summary.Problems, t.problems...)
 	for id, s := range t.claimed {
 		if w.claimed == nil {
 			w.claimed = map[canon.CardID]*Sheet{}
@@ -133,7 +133,7 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 		w.claimed[id] = s
 	}
 	for s, c := range t.got {
-		s.card, s.done = c, true
+		s.finish(c)
 	}
 	w.rememberCards(t)
 	for s, c := range t.got {
@@ -180,7 +180,7 @@ func (w *Writer) countLevel(s *Sheet, c canon.Card) {
 	}
 	label := c.Label
 	for above := s.Above; above != nil; above = above.Above {
-		label = label.Meet(above.card.Label)
+		label = label.Meet(above.card.label)
 	}
 	w.Summary.Levels[label.Level]++
 }
@@ -245,8 +245,8 @@ func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
 		}
 		return nil
 	})
-	for _, s := range batch {
-		s.Content = Content{}
+	for _, s := range batch { // they are not needed again
+		s.Content, s.Body, s.Data, s.Past = Content{}, nil, nil, nil
 	}
 	w.addSteps(len(batch))
 	return err
@@ -281,7 +281,7 @@ func (w *Writer) putPast(ctx context.Context, batch []*Sheet) error {
 		part := w.Summary
 		w.Summary = all
 		all.Versions += part.Created + part.Updated
-		all.Problems = append(all.Problems, part.Problems...)
+		all.Problems = AppendProblems(all.Problems, part.Problems...)
 		if err != nil {
 			return err
 		}
@@ -297,8 +297,8 @@ func (w *Writer) readSheet(ctx context.Context, s *Sheet) (size int) {
 	if s.Data != nil {
 		data, err := s.Data()
 		if err != nil {
-			w.Summary.Problems = append(w.Summary.Problems, Problem{File: s.File, Why: "the file cannot be attached: " +
-				errorText(err)})
+			w.Summary.Problems = AppendProblems(w.Summary.Problems,
+				NewProblem(s.File, 0, "the file cannot be attached: %s", ErrorText(err)))
 		}
 		s.Content.file = data
 		return len(data)
@@ -308,15 +308,15 @@ func (w *Writer) readSheet(ctx context.Context, s *Sheet) (size int) {
 	}
 	text, err := s.Body(ctx)
 	if failed := (notConverted{}); errors.As(err, &failed) {
-		w.Summary.Problems = append(w.Summary.Problems, Problem{File: s.File, Why: "stays Markdown: " + failed.Error()})
+		w.Summary.Problems = AppendProblems(w.Summary.Problems, NewProblem(s.File, 0, "stays Markdown: %s", failed.Error()))
 		s.Content.Type = "Markdown"
 	}
 	s.Content.Text = &text
 	return len(text)
 }
 
-// errorText returns an error's message without file paths and system error codes.
-func errorText(err error) string {
+// ErrorText returns an error's message without file paths and system error codes.
+func ErrorText(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -136,10 +137,33 @@ func (e *Error) Is(target error) bool {
 
 // KindOf returns the kind of err, or Internal if it has none.
 func KindOf(err error) Kind {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e := Classify(err); e != nil {
 		return e.Kind
 	}
 	return Internal
+}
+
+// Classify returns the Error in err; nil if it has none. A full disk is told as one whatever the layer above made of it:
+// any write may meet it, and no place that writes a file needs to know it.
+func Classify(err error) *Error {
+	e, ok := errors.AsType[*Error](err)
+	full := errors.Is(err, errNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	if full && (!ok || e.Kind.IsOurs() && e.Message != diskFull) {
+		return DiskFull(err)
+	}
+	return e
+}
+
+const diskFull = "the disk is full: writes are refused until there is space, and no acknowledged write is lost; " +
+	"ask the " +
+	"operator to free space, and try again"
+
+var errNoSpace = errors.New("no space is left")
+
+// DiskFull returns the error for a write that a full disk refused.
+func DiskFull(cause error) *Error {
+	e := Error{Kind: Unavailable, Message: diskFull, RetryAfter: time.Second}
+	return e.Because(fmt.Errorf("%w: %w", errNoSpace, cause))
 }
 
 // Wrap adds context to *errp. Use it once per function: defer fault.Wrap(&err, "…"). It does not
@@ -181,8 +205,8 @@ type Envelope struct {
 // Show returns the part of err that a client may see. For an unclassified error that is only the
 // correlation id, under which the log has the rest.
 func Show(err error, correlation string) Envelope {
-	var e *Error
-	if !errors.As(err, &e) || e.Kind == Internal {
+	e := Classify(err)
+	if e == nil || e.Kind == Internal {
 		return Envelope{Body{
 			Code:    Internal.Code(),
 			Message: "the server failed; report the correlation id to its operator",

@@ -46,8 +46,8 @@ func Example() {
 		Token  string `json:"token"`
 		Key    string `json:"mcp_key"`
 	}
-	call := func(operation, input string) {
-		answer, err := ops.Invoke(ctx, host, op.Request{Operation: operation, World: "main", Input: []byte(input)})
+	call := func(as access.Caller, operation, input string) {
+		answer, err := ops.Invoke(ctx, as, op.Request{Operation: operation, World: "main", Input: []byte(input)})
 		if err == nil {
 			err = json.Unmarshal(answer.Output, &out)
 		}
@@ -55,10 +55,12 @@ func Example() {
 			fmt.Println(operation, err)
 		}
 	}
-	call("create_game", `{"ai_players": 4}`)
-	call("join_game", fmt.Sprintf(`{"id": %q, "name": "Ada", "as": "person"}`, out.GameID))
+	ada, ben := access.Caller{Subject: "ada", EveryRole: access.RoleUser}, access.Caller{Subject: "ben",
+		EveryRole: access.RoleUser}
+	call(host, "create_game", `{"ai_players": 4}`)
+	call(ada, "join_game", fmt.Sprintf(`{"id": %q, "name": "Ada", "as": "person"}`, out.GameID))
 	fmt.Println(out.Seat, out.Token)
-	call("join_game", fmt.Sprintf(`{"id": %q, "name": "Ben", "as": "mcp"}`, out.GameID))
+	call(ben, "join_game", fmt.Sprintf(`{"id": %q, "name": "Ben", "as": "mcp"}`, out.GameID))
 	fmt.Println(out.Seat, out.Key)
 	// Output:
 	// p5 a token to play with
@@ -78,6 +80,10 @@ func (seats) Invitation(context.Context, access.Grant, string) (token string, er
 
 func (seats) Key(context.Context, access.Grant, string, []string) (secret, id string, err error) {
 	return "a key for /mcp", "id-2", nil
+}
+
+func (seats) Recovery(context.Context, access.Grant, string, string) (code, id string, err error) {
+	return "a code to open it anew with", "id-3", nil
 }
 
 func (seats) Revoke(context.Context, string) error { return nil }

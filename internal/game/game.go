@@ -42,6 +42,8 @@ type Seats interface {
 	Invitation(ctx context.Context, by access.Grant, seat string) (token string, err error)
 	// Key creates an API key for a seat that opens the surfaces and nothing else.
 	Key(ctx context.Context, by access.Grant, seat string, surfaces []string) (secret, id string, err error)
+	// Recovery issues a play token that opens the seat anew by one operation and does nothing else, as Token does.
+	Recovery(ctx context.Context, by access.Grant, seat, operation string) (code, id string, err error)
 	// Revoke ends a token or key; an unknown id is no error.
 	Revoke(ctx context.Context, id string) error
 }

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -76,6 +77,10 @@ func (k *tokens) Key(ctx context.Context, g access.Grant, seat string, _ []strin
 	return k.Token(ctx, g, seat)
 }
 
+func (k *tokens) Recovery(ctx context.Context, g access.Grant, seat, _ string) (code, id string, err error) {
+	return k.Token(ctx, g, seat)
+}
+
 func (k *tokens) Revoke(context.Context, string) error { return nil }
 
 // worlds has one world.
@@ -139,9 +144,22 @@ func (s *stage) host() access.Caller {
 		Unlimited: true}
 }
 
+// at returns the caller of a seat's token.
 func (s *stage) at(game, player string) access.Caller {
 	c := s.host()
-	c.Subject, c.Key, c.Audience, c.Seat = access.Subject("seat-"+player), player, "play", game+"/"+player
+	c.Subject, c.Audience, c.Seat = access.Subject("seat-"+player), "play", game+"/"+player
+	c.Key = "of nobody"
+	if seat, ok := rule.ParseSeat(player); ok && isGameID(game) {
+		state := s.state(0, game)
+		c.Key = cmp.Or(state.Secret.Seats.Of(seat).Owner, c.Key)
+	}
+	return c
+}
+
+// person returns a person of the world.
+func (s *stage) person(name string) access.Caller {
+	c := s.host()
+	c.Subject, c.Key, c.Actor = access.Subject(name), "key-"+name, access.Person
 	return c
 }
 
@@ -168,7 +186,7 @@ func (s *stage) seated() string {
 	var g gameOut
 	s.must(0, s.host(), "create_game", `{"mandate":"aggressive_growth"}`, &g)
 	for i := range 6 {
-		s.must(i%2, s.host(), "join_game", fmt.Sprintf(`{"id":%q,"name":"N%d"}`, g.GameID, i+1), nil)
+		s.must(i%2, s.person(fmt.Sprint("n", i+1)), "join_game", fmt.Sprintf(`{"id":%q,"name":"N%d"}`, g.GameID, i+1), nil)
 	}
 	s.must(1, s.host(), "start_game", fmt.Sprintf(`{"id":%q}`, g.GameID), nil)
 	return g.GameID
@@ -299,7 +317,8 @@ func TestRepeatedCallsDoNothingMore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if one.PlayerID != "p3" || two.PlayerID != "p3" || one.Token == two.Token {
+	if one.PlayerID != "p3" || two.PlayerID != "p3" || one.Token == "" || one.Recovery == "" ||
+		two.Token+two.Recovery != "" {
 		t.Errorf("joined as %+v, then as %+v", one, two)
 	}
 	chat := fmt.Sprintf(`{"id":%q,"type":"chat","text":"once"}`, first.GameID)

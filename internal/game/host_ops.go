@@ -56,7 +56,7 @@ func (s *Service) createGame() *op.Operation {
 			"start a lobby", "lay out a game of deception",
 		},
 		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you " +
-			"can start it, advance it manually, remove players and reissue seats. " +
+			"can start it, advance it manually, remove players and vacate seats. " +
 			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the " +
 			"computer plays.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
@@ -102,7 +102,7 @@ func (s *Service) seatProgram(ctx context.Context, g access.Grant, t *table, nam
 
 func shortOf(t *table) gameOut {
 	state, _ := t.currentState()
-	return gameOut{GameID: t.id, Phase: string(state.Public.Phase), Players: state.Public.Seated, Page: "/play/" + t.id}
+	return gameOut{GameID: t.id, Phase: string(state.Public.Phase), Players: state.Public.Count(), Page: "/play/" + t.id}
 }
 
 type gameID struct {
@@ -139,8 +139,8 @@ type joinIn struct {
 	gameID
 	Name     string `json:"name,omitzero" jsonschema:"Name of the player; AI players get one if it is omitted." maxlen:"100"`
 	JobTitle string `json:"job_title,omitzero" jsonschema:"A title shown with the name, without effect." maxlen:"100"`
-	As       string `json:"as,omitzero" jsonschema:"Kind of player: a person in a browser, an AI player of this server, or your own client over MCP. Only the host can seat AI players and clients." enum:"person,ai,mcp" default:"person"`
-	Host     bool   `json:"host,omitzero" jsonschema:"The seat may also start, advance and remove. Only the host can grant this."`
+	As       string `json:"as,omitzero" jsonschema:"Kind of player: a person in a browser, an AI player of this server, or your own client over MCP. Only the host can seat AI players." enum:"person,ai,mcp" default:"person"`
+	Host     bool   `json:"host,omitzero" jsonschema:"The seat may also start, advance, remove and vacate. Only the host can take such a seat."`
 }
 
 type joinOut struct {
@@ -149,16 +149,17 @@ type joinOut struct {
 	Token    string `json:"token"`   // of a person: for the page and the routes of a game. Shown once
 	MCPKey   string `json:"mcp_key"` // of a client: for the address in link. Shown once
 	Link     string `json:"link"`    // for a person, the page with the token; for a client, the address of its surface
+	Recovery string `json:"recovery" jsonschema:"Recovery code of the seat, shown once: the credential with which reissue_seat opens it anew. Whoever took the seat signed in does not need it."`
 }
 
 func (s *Service) joinGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
 		Audience: "play",
-		Doc: "Take the next seat of a game in its lobby and get its credential: a token for a person, a key for " +
-			"a client over MCP. " +
-			"Both are shown only once; the host can reissue them. Repeating the call with its idempotency key " +
-			"reissues them too.",
+		Doc: "Take a seat of a game in its lobby and get its credential: a token for a person, a key for " +
+			"a client over MCP, and a recovery code for when it is lost. " +
+			"All are shown only once; a call repeated with its idempotency key returns the seat without them. " +
+			"One person plays one seat. A host who does not play may seat several clients.",
 		Examples: []op.Example{{Title: "Ada joins", Input: `{"id":"g-00112233aabbccdd","name":"Ada"}`}},
 	}, func(ctx context.Context, c *op.Call, in joinIn) (joinOut, error) {
 		t, p, err := s.joinable(ctx, c.Grant, in.ID)
@@ -168,9 +169,8 @@ func (s *Service) joinGame() *op.Operation {
 		switch {
 		case p.seat != 0 && !(p.host && in.As == "ai"):
 			return joinOut{}, fault.New(fault.Rule, "this token already has a seat; join with a key or an invitation")
-		case (in.As != "person" || in.Host) && !p.host:
-			return joinOut{},
-				fault.New(fault.Denied, "only the host can seat AI players, clients and hosts; omit `as` and `host`")
+		case (in.As == "ai" || in.Host) && !p.host:
+			return joinOut{}, fault.New(fault.Denied, "only the host can seat AI players, or host; omit `as` and `host`")
 		}
 		return s.seatJoiner(ctx, c, t, in)
 	})
@@ -187,30 +187,40 @@ func (s *Service) seatJoiner(ctx context.Context, c *op.Call, t *table, in joinI
 	if in.As == "mcp" {
 		as = rule.ByClient
 	}
-	seat, receipt, err := s.joinSeat(ctx, c.Grant, t,
-		rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
+	join := rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host}
+	if caller := c.Grant.Caller(); caller.Audience == "" {
+		join.Subject = string(caller.Subject)
+	}
+	seat, receipt, err := s.joinSeat(ctx, c.Grant, t, join)
 	if err != nil {
 		return out, err
 	}
 	c.Reply.Replayed = receipt.Replayed
-	return s.issueSeat(ctx, c, t, seat, as)
+	if state, _ := t.currentState(); receipt.Replayed && state.Secret.Seats.Of(seat).Owner != "" {
+		out.PlayerID = seat.String()
+		return out, nil
+	}
+	return s.issueSeat(ctx, c, t, seat)
 }
 
-// issueSeat issues the credential of a seat.
-func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule.Seat,
-	as rule.Played) (joinOut, error) {
+// issueSeat issues the credentials of a seat.
+func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule.Seat) (joinOut, error) {
 	out := joinOut{GameID: t.id, PlayerID: seat.String()}
-	secret, err := s.admitTo(ctx, c.Grant, t, seat, as)
-	switch as {
-	case rule.ByClient:
-		out.MCPKey, out.Link = secret, c.BaseURL+"/mcp/"+Surface
-		if state, _ := t.currentState(); state.Settings.ClientsAct {
-			out.Link = c.BaseURL + "/mcp/" + PlaySurface
-		}
-	case rule.ByPerson:
-		out.Token, out.Link = secret, c.BaseURL+"/play/"+t.id+"#"+secret
+	made, err := s.openSeat(ctx, c.Grant, t, seat)
+	if err != nil {
+		return out, err
 	}
-	return out, err
+	out.Recovery = made.recovery
+	state, _ := t.currentState()
+	if state.Secret.Seats.Of(seat).Played == rule.ByPerson {
+		out.Token, out.Link = made.secret, c.BaseURL+"/play/"+t.id+"#"+made.secret
+		return out, nil
+	}
+	out.MCPKey, out.Link = made.secret, c.BaseURL+"/mcp/"+Surface
+	if state.Settings.ClientsAct {
+		out.Link = c.BaseURL + "/mcp/" + PlaySurface
+	}
+	return out, nil
 }
 
 func (s *Service) startGame() *op.Operation {
@@ -239,30 +249,29 @@ func (s *Service) startGame() *op.Operation {
 
 type seatIn struct {
 	gameID
-	Player string `json:"player_id" jsonschema:"Player who lost the token."`
+	Player string `json:"player_id" jsonschema:"Your seat, as p1; mine: the only one that is yours." maxlen:"20"`
 }
+
+// mineWord names the caller's only seat.
+const mineWord = "mine"
+
+// reopenName is the operation that a recovery code opens.
+const reopenName = "reissue_seat"
 
 func (s *Service) seatToken() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token",
+		Name: reopenName, Title: "Open your seat anew", Route: "POST /api/games/{id}/seats/{player_id}/token",
 		Effect: access.Write, Audience: "play",
-		Doc:      "Get a new token or key for a seat and revoke the old one. For the host, if a player has lost it.",
-		Examples: []op.Example{{Title: "Ada lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
+		Doc: "Get a new token or key for your own seat after you have lost it. Send the seat's recovery code as the bearer " +
+			"credential, or call as the person who took the seat signed in. The old token and the old code end, " +
+			"and the table reads that the seat was opened anew. The host cannot do this for anybody.",
+		Examples: []op.Example{{Title: "The code's own seat", Input: `{"id":"g-00112233aabbccdd","player_id":"mine"}`}},
 	}, func(ctx context.Context, c *op.Call, in seatIn) (joinOut, error) {
-		t, _, err := s.hostOf(ctx, c.Grant, in.ID)
+		t, seat, err := s.seatToReopen(ctx, c.Grant, in.ID, in.Player)
 		if err != nil {
 			return joinOut{}, err
 		}
-		state, _ := t.currentState()
-		seat, ok := rule.ParseSeat(in.Player)
-		if !ok || int(seat) > state.Public.Seated {
-			return joinOut{}, fault.BadField("player_id", "is not a player at this table")
-		}
-		as := state.Secret.Seats.Of(seat).Played
-		if as == rule.ByProgram {
-			return joinOut{}, fault.New(fault.Rule, "an AI player of this server needs no token")
-		}
-		return s.issueSeat(ctx, c, t, seat, as)
+		return s.issueSeat(ctx, c, t, seat)
 	})
 }
 

@@ -20,7 +20,7 @@ type commandIn struct {
 
 // moveIn is a command of a seat, or of the host, in words of the wire.
 type moveIn struct {
-	Type    string `json:"type" jsonschema:"Action to take. The legal actions are in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove"`
+	Type    string `json:"type" jsonschema:"Action to take. The legal actions are in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove,vacate"`
 	Text    string `json:"text,omitzero" jsonschema:"Text of a chat message, status, pulse answer or private feedback; at most 500 characters." maxlen:"4000"`
 	Channel string `json:"channel,omitzero" jsonschema:"Readers of a chat message." enum:"public,aligned,direct" default:"public"`
 	To      string `json:"to,omitzero" jsonschema:"Recipient of a direct message, or subject of a public one."`
@@ -30,7 +30,7 @@ type moveIn struct {
 	Second  string `json:"second,omitzero" jsonschema:"Second target of an action that takes two."`
 	Pick    string `json:"pick,omitzero" jsonschema:"Other choice of an ability: a crisis, or a part of the report."`
 	Status  string `json:"status,omitzero" jsonschema:"Last status of a player who leaves; at most 20 characters."`
-	Player  string `json:"player_id,omitzero" jsonschema:"Player that the host removes."`
+	Player  string `json:"player_id,omitzero" jsonschema:"Player that the host removes, or whose seat the host vacates."`
 }
 
 type commandOut struct {
@@ -49,7 +49,9 @@ func (s *Service) commandGame() *op.Operation {
 			"move the round on", "end the day early", "call off the match",
 		},
 		Audience: "play", ByDoor: true, Class: access.ClassCommand,
-		Doc: "Act in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, leave; as its host: advance, remove. " +
+		Doc: "Act in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, leave; as " +
+			"its host: advance, remove, vacate. " +
+			"A vacated seat is free again in the lobby; later the computer plays it. " +
 			"A command that is not legal now is refused, with the legal ones.",
 		Examples: []op.Example{
 			{Title: "Say something", Input: `{"id":"g-00112233aabbccdd","type":"chat","text":"Good morning."}`},
@@ -72,10 +74,16 @@ func (s *Service) act(ctx context.Context, c *op.Call, t *table, p place, in mov
 	if err != nil {
 		return commandOut{}, err
 	}
+	before, _ := t.currentState()
 	receipt, err := s.doCommand(ctx, c.Grant, t, cmd)
 	c.Reply.Replayed = receipt.Replayed
 	if err != nil {
 		return commandOut{}, err
+	}
+	if v, ok := cmd.(rule.Vacate); ok && !receipt.Replayed {
+		if err := s.endCredentials(ctx, before.Secret.Seats.Of(v.Seat)); err != nil {
+			return commandOut{}, err
+		}
 	}
 	state, _ := t.currentState()
 	return commandOut{state.Public.Version, string(state.Public.Phase), state.Legal(p.seat)}, nil
@@ -83,7 +91,7 @@ func (s *Service) act(ctx context.Context, c *op.Call, t *table, p place, in mov
 
 // toCommand converts the input to a command of package rule.
 func (in *moveIn) toCommand(p place) (rule.Command, error) {
-	host := in.Type == "advance" || in.Type == "remove"
+	host := in.Type == "advance" || in.Type == "remove" || in.Type == "vacate"
 	switch {
 	case host && !p.host:
 		return nil, fault.New(fault.Denied, "only the host of this game may do that; ask the host")
@@ -98,7 +106,7 @@ func (in *moveIn) toCommand(p place) (rule.Command, error) {
 		}
 		return s
 	}
-	target := seat("target", in.Target)
+	target, player := seat("target", in.Target), seat("player_id", in.Player)
 	cmds := map[string]rule.Command{
 		"chat":   rule.Chat{From: p.seat, Channel: rule.Channel(in.Channel), To: seat("to", in.To), Text: in.Text},
 		"status": rule.SetStatus{Seat: p.seat, Text: in.Text},
@@ -108,7 +116,8 @@ func (in *moveIn) toCommand(p place) (rule.Command, error) {
 			Second: seat("second", in.Second), Pick: in.Pick}},
 		"exit_interview": rule.TakeLeave{Seat: p.seat, Do: in.Action, Target: target, Text: in.Text, Status: in.Status},
 		"advance":        rule.Advance{By: p.seat},
-		"remove":         rule.Remove{By: p.seat, Seat: seat("player_id", in.Player)},
+		"remove":         rule.Remove{By: p.seat, Seat: player},
+		"vacate":         rule.Vacate{By: p.seat, Seat: player},
 	}
 	if in.Type == "night_action" && in.Action == "convert" {
 		return rule.GiveConversion{Seat: p.seat, Target: target}, bad
@@ -203,8 +212,27 @@ func (s *Service) replayGame() *op.Operation {
 			if err != nil {
 				return out, err
 			}
-			out.Events = append(out.Events, replayed{int(rec.Seq), rec.At, rec.Event.Type, rule.IsOpen(e), rec.Event.Payload})
+			payload, err := shownPayload(e, rec.Event.Payload)
+			if err != nil {
+				return out, err
+			}
+			out.Events = append(out.Events, replayed{int(rec.Seq), rec.At, rec.Event.Type, rule.IsOpen(e), payload})
 		}
 		return out, nil
 	})
+}
+
+// shownPayload returns an event as a replay shows it: without the ids of credentials and the names of accounts, which
+// belong to people and not to the game.
+func shownPayload(e rule.Event, payload []byte) ([]byte, error) {
+	switch e := e.(type) {
+	case *rule.Seated:
+		e.Owner, e.Recovery, e.Subject = "", "", ""
+	case *rule.Created:
+		e.Host = ""
+	default:
+		return payload, nil
+	}
+	_, shown, err := rule.Encode(e)
+	return shown, err
 }

@@ -49,6 +49,11 @@ func (s *Service) readTable(ctx context.Context, c *op.Call, vars map[string]str
 	if err != nil {
 		return op.Content{}, err
 	}
+	state, _ := t.currentState()
+	// The program's own readers have no key: its AI players, and a local client.
+	if c := c.Grant.Caller(); c.Key != "" && !ownsSeat(&state, c, seat) {
+		return op.Content{}, errNoGame()
+	}
 	text, ok := t.renderFor(seat)
 	if !ok {
 		return op.Content{}, errNoGame()
@@ -90,7 +95,7 @@ func (t *table) renderFor(seat rule.Seat) (string, bool) {
 	t.mu.Lock()
 	state, shown := t.state, t.shown
 	t.mu.Unlock()
-	if seat == 0 || int(seat) > state.Public.Seated {
+	if !state.Public.Taken(seat) {
 		return "", false
 	}
 	if shown.version != state.Public.Version {

@@ -86,7 +86,7 @@ func (s *Service) readTableOp() *op.Operation {
 func (s *Service) waitOp() *op.Operation {
 	return defineSeated(op.Spec{
 		Name: "wait_for_change", Title: "Wait for the others", Route: "GET /api/seat/changes", Effect: access.Read,
-		Timeout: (maxWait + 5) * time.Second,
+		Timeout: (maxWait + 5) * time.Second, Waits: true,
 		Doc: "Wait until your view of the game differs from the one marked by `seen`, at most for `seconds`, and see it as read_table shows it. " +
 			"It answers at once if there is a change already, or if the game is over.",
 		Examples: []op.Example{{Title: "Wait for ten seconds", Input: `{"seen":"m12-0011223344556677","seconds":10}`}},
@@ -106,7 +106,11 @@ func (s *Service) waitOp() *op.Operation {
 			return seatOut{}, e
 		}
 		defer release()
-		return s.awaitSeat(ctx, t, p.seat, heard, hash, time.Duration(in.Seconds)*time.Second)
+		out, err := s.awaitSeat(ctx, t, p.seat, heard, hash, time.Duration(in.Seconds)*time.Second)
+		if state, _ := t.currentState(); err == nil && !ownsSeat(&state, c.Grant.Caller(), p.seat) {
+			return seatOut{}, errNoGame() // it was opened anew or vacated meanwhile
+		}
+		return out, err
 	})
 }
 

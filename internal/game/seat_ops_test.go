@@ -1,6 +1,7 @@
 package game
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -57,12 +58,19 @@ func (s *stage) seatKey(game, player string, surfaces ...string) access.Caller {
 	return c
 }
 
+// clients creates a game whose host does not play and seats six clients.
+func (s *stage) clients(settings string) (made gameOut) {
+	s.t.Helper()
+	s.must(0, s.host(), "create_game", settings, &made)
+	for i := range 6 {
+		s.must(0, s.host(), "join_game", fmt.Sprintf(`{"id":%q,"name":"C%d","as":"mcp"}`, made.GameID, i+1), nil)
+	}
+	return made
+}
+
 func TestKeysActOnlyIfTheHostLetsThem(t *testing.T) {
 	s := open(t)
-	var made gameOut
-	if err := s.call(0, s.host(), "create_game", "", `{"ai_players":6}`, &made); err != nil {
-		t.Fatal(err)
-	}
+	made := s.clients(`{}`)
 	reads, acts := s.seatKey(made.GameID, "p1", Surface), s.seatKey(made.GameID, "p1", Surface, PlaySurface)
 	for operation, in := range map[string]string{"make_move": `{"type":"chat","text":"hi"}`, "read_table": `{}`,
 		"list_moves": `{}`, "wait_for_change": `{}`, "get_game": `{"id":"` + made.GameID + `"}`,
@@ -81,11 +89,7 @@ func TestKeysActOnlyIfTheHostLetsThem(t *testing.T) {
 
 func TestASeatSeesWhatIsNewForIt(t *testing.T) {
 	s := open(t)
-	var made gameOut
-	if err := s.call(0, s.host(), "create_game", "", `{"ai_players":6,"clients_act":true,"mandate":"aggressive_growth"}`,
-		&made); err != nil {
-		t.Fatal(err)
-	}
+	made := s.clients(`{"clients_act":true,"mandate":"aggressive_growth"}`)
 	if err := s.call(0, s.host(), "start_game", "", `{"id":"`+made.GameID+`"}`, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +145,7 @@ func TestASeatSeesWhatIsNewForIt(t *testing.T) {
 // A key may wait with four calls at once, and each wait ends.
 func TestWaitsAreBounded(t *testing.T) {
 	s := open(t)
-	var made gameOut
-	if err := s.call(0, s.host(), "create_game", "", `{"ai_players":6,"clients_act":true}`, &made); err != nil {
-		t.Fatal(err)
-	}
+	made := s.clients(`{"clients_act":true}`)
 	one := s.seatKey(made.GameID, "p1", PlaySurface)
 	var now seatOut
 	if err := s.call(0, one, "read_table", "", `{}`, &now); err != nil {

@@ -57,7 +57,7 @@ func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]st
 		return nil, fault.BadField("Last-Event-ID", "must be the id of a message of this stream")
 	}
 	return func(yield func(op.Message, error) bool) {
-		w := &watcher{s: s, t: t, seat: p.seat, heard: heard, yield: yield}
+		w := &watcher{s: s, t: t, by: c.Grant.Caller(), seat: p.seat, heard: heard, yield: yield}
 		for w.sendNews() {
 			if !w.waitChange(ctx) {
 				return
@@ -70,6 +70,7 @@ func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]st
 type watcher struct {
 	s     *Service
 	t     *table
+	by    access.Caller
 	seat  rule.Seat
 	heard int    // number of the last chat message sent
 	seen  string // the last view sent, as JSON without the time
@@ -82,6 +83,9 @@ func (w *watcher) sendNews() bool {
 	w.bell = w.t.bell.waitChan()
 	w.t.used.Store(int64(w.s.nowMillis()))
 	state, _ := w.t.currentState()
+	if w.seat != 0 && !ownsSeat(&state, w.by, w.seat) {
+		return false
+	}
 	brief := viewOf(&state, w.seat, view.BriefOf)
 	brief.ChatLog = []view.Message{}
 	if b, err := json.Marshal(brief, json.Deterministic(true)); err != nil || string(b) != w.seen {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/op"
@@ -91,11 +92,29 @@ func (s *server) writeJSON(x *exchange, code int, v any) {
 }
 
 func (s *server) writeBytes(x *exchange, code int, b []byte) {
+	if x.hold != nil && len(b) > body.Uncounted {
+		s.writeLarge(x, code, b)
+		return
+	}
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", formatInt(len(b)))
 	x.w.WriteHeader(code)
 	_, _ = x.w.Write(b) // a client that has gone learns nothing
+}
+
+// writeLarge writes JSON that its client may read slowly.
+func (s *server) writeLarge(x *exchange, code int, b []byte) {
+	f, err := x.hold.KeepAnswer(x.r.Context(), b)
+	if err != nil {
+		s.writeError(x, "", err)
+		return
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", formatInt(int(f.Size())))
+	x.w.WriteHeader(code)
+	_, _ = f.WriteTo(s.Bodies.PaceAnswer(x.w, answerWait)) // a client that has gone learns nothing
 }
 
 // writeAnswer writes the answer of an operation.
@@ -121,7 +140,7 @@ func (s *server) writeAnswer(x *exchange, o *op.Operation, a *op.Answer) {
 		return
 	}
 	if r.File != nil {
-		x.writeFile(r.File)
+		s.writeFile(x, r.File)
 		return
 	}
 	code := cmp.Or(r.Status, o.Status, http.StatusOK)
@@ -148,7 +167,12 @@ func matchesETag(lines []string, etag string) bool {
 
 // writeFile sends a file such that no browser renders it as a page of ours: as an attachment, of
 // the sniffed type only.
-func (x *exchange) writeFile(f *op.File) {
+func (s *server) writeFile(x *exchange, f *op.File) {
+	content, err := f.Keep(x.r.Context(), x.hold)
+	if err != nil {
+		s.writeError(x, "", err)
+		return
+	}
 	h := x.w.Header()
 	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
 	name := strings.Map(func(r rune) rune {
@@ -159,7 +183,7 @@ func (x *exchange) writeFile(f *op.File) {
 	}, cmp.Or(f.Name, "file"))
 	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}),
 		"attachment"))
-	http.ServeContent(x.w, x.r, "", time.Time{}, bytes.NewReader(f.Data))
+	http.ServeContent(s.Bodies.PaceAnswer(x.w, answerWait), x.r, "", time.Time{}, content)
 }
 
 // document is a text that is built once, with its entity tag.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/identity"
 	"loregate/internal/op"
 )
@@ -95,6 +96,8 @@ type Config struct {
 	// Stopping is closed when the server stops, which ends streams; with nil they are not ended.
 	Stopping <-chan struct{}
 
+	// Bodies bounds the bytes of requests in memory and on disk; nil is one with the defaults.
+	Bodies *body.Intake
 	// BodyWait bounds the time in which a JSON body arrives; 0 is 30 s. A file may take ten times
 	// as long.
 	BodyWait time.Duration
@@ -110,7 +113,8 @@ const (
 	bodyWait     = 30 * time.Second
 	uploadSlower = 10 // a file may take this many times as long
 	answerWait   = 2 * time.Minute
-	bodyLeftover = 64 << 10 // of JSON around a file that comes as base64
+	bodyLeftover = 64 << 10       // of a form or JSON around a file
+	maxUnknown   = body.Uncounted // bytes of a body whose sender is not known yet
 )
 
 // New makes the handler. It fails if two routes are the same.
@@ -127,6 +131,12 @@ func New(c Config) (http.Handler, error) {
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.BodyWait <= 0 {
 		c.BodyWait = bodyWait
+	}
+	if c.Bodies == nil {
+		var err error
+		if c.Bodies, err = body.New(body.Config{}); err != nil {
+			return nil, err
+		}
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	s := &server{Config: c, router: newRouter(), underWay: access.NewSlots(c.PerAddress)}
@@ -147,7 +157,10 @@ func NewServer(addr string, h http.Handler) *http.Server {
 		Addr: addr, Handler: h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    32 << 10,
+		// By default each connection may have 1 MiB of bodies that nobody has read yet.
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 128 << 10,
+			MaxReceiveBufferPerStream: 64 << 10},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/markup"
 )
 
 // Grants lets clients sign in by the consent of people (OAuth 2.1). It is *identity.Service.
@@ -94,8 +95,7 @@ func (s *server) registerClient(x *exchange, _ map[string]string) {
 		s.writeError(x, "", err)
 		return
 	}
-	x.bodyWithin(s.BodyWait)
-	body, err := s.readBody(x, bodyLeftover, bodyLeftover)
+	body, err := s.readUnknown(x)
 	var in struct {
 		Name      string   `json:"client_name"`
 		Redirects []string `json:"redirect_uris"`
@@ -132,26 +132,26 @@ func (s *server) countClient(x *exchange, what string) error {
 	return access.CountAttempt(s.Limiter, what+access.AddressAccount(x.client))
 }
 
-// maxClientForm bounds the form of a token request: codes, verifiers and the id of a client.
-const maxClientForm = 16 << 10
-
 // readClientForm reads a form in which no field occurs twice (RFC 6749, section 3.2).
 func (s *server) readClientForm(x *exchange) (url.Values, error) {
-	x.bodyWithin(s.BodyWait)
-	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, maxClientForm)
 	kind, _, err := mediaType(x.r)
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, fault.New(fault.Invalid, "send application/x-www-form-urlencoded")
 	}
-	if err := x.r.ParseForm(); err != nil {
-		return nil, fault.New(fault.Invalid, "the form could not be read, or is larger than 16 KiB")
+	text, err := s.readUnknown(x)
+	if err != nil {
+		return nil, err
 	}
-	for name, values := range x.r.PostForm {
+	form, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the form could not be read; percent-encode its fields")
+	}
+	for name, values := range form {
 		if len(values) > 1 {
-			return nil, fault.New(fault.Invalid, "a field occurs twice: %s", strings.ToValidUTF8(name, ""))
+			return nil, fault.New(fault.Invalid, "a field occurs twice: %s", strings.ToValidUTF8(markup.Shorten(name, 60), ""))
 		}
 	}
-	return x.r.PostForm, nil
+	return form, nil
 }
 
 // issueTokens exchanges a code or a refresh token (RFC 6749, sections 4.1.3 and 6). Wrong ones are limited by

@@ -3,8 +3,6 @@ package httpd
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -33,11 +31,14 @@ func (s *server) serveOperation(o *op.Operation, preset string) handler {
 			s.writeError(x, o.Name, err)
 			return
 		}
+		x.caller = c
+		defer s.beginHold(x, c)()
 		in, err := s.readRequest(x, o, vars, preset)
 		if err != nil {
 			s.refuseRequest(x, c, o, err)
 			return
 		}
+		in.Hold = x.hold
 		a, err := s.Engine.Invoke(x.r.Context(), c, in)
 		if err != nil {
 			s.writeError(x, o.Name, err)
@@ -84,11 +85,9 @@ func (s *server) readRequest(x *exchange, o *op.Operation, vars map[string]strin
 		r.Input = in.buildObject(nil)
 		return r, nil
 	}
-	wait := s.BodyWait
-	if o.BodyLimit > 0 {
-		wait *= uploadSlower
+	if err := s.foresee(x, r); err != nil {
+		return r, err
 	}
-	x.bodyWithin(wait)
 	body, err := s.readInput(x, o, &in, &r)
 	r.Input = in.buildObject(withoutPath(body, o.PathVars(), vars))
 	return r, err
@@ -102,21 +101,16 @@ func (s *server) readInput(x *exchange, o *op.Operation, in *fields, r *op.Reque
 		return nil, err
 	}
 	takesFile := o.BodyLimit > 0
-	limit := int64(bodyLimit)
-	if takesFile {
-		limit = o.BodyLimit
-	}
-	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
 	switch {
-	case isJSON && takesFile:
-		return s.readBody(x, limit*4/3+bodyLeftover, limit)
-	case isJSON:
-		return s.readBody(x, limit, limit)
+	case isJSONType(kind) && takesFile:
+		return s.readFileJSON(x, o, r)
+	case isJSONType(kind):
+		return s.readBody(x, bodyLimit)
 	case takesFile && kind == "multipart/form-data":
-		return nil, s.readForm(x, in, r, params["boundary"], limit)
+		return nil, s.readForm(x, in, r, params["boundary"], o.BodyLimit)
 	case takesFile:
 		in.addFilename(x.r.Header.Get("Content-Disposition"))
-		r.Upload, err = s.readBody(x, limit, limit)
+		r.Upload, err = s.spoolBody(x, o.BodyLimit)
 		return nil, err
 	}
 	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", markup.Shorten(kind, 60))
@@ -136,70 +130,4 @@ func mediaType(r *http.Request) (string, map[string]string, error) {
 		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", markup.Shorten(c, 30))
 	}
 	return kind, params, nil
-}
-
-// readBody reads the body up to a limit; named is the limit that the refusal names.
-func (s *server) readBody(x *exchange, limit, named int64) ([]byte, error) {
-	if x.r.ContentLength > limit {
-		return nil, tooLarge(named)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
-	return body, bodyFault(err, named)
-}
-
-func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "the body is larger than %d bytes; send less at once",
-		limit).With("limit_bytes", limit)
-}
-
-// bodyFault makes a fault of a body that could not be read.
-func bodyFault(err error, limit int64) error {
-	var max *http.MaxBytesError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &max):
-		return tooLarge(limit)
-	}
-	return fault.New(fault.Invalid, "the body did not arrive completely; send it again").Because(err)
-}
-
-// readForm reads a multipart form: the file, and text fields beside it. The engine enforces the
-// file's limit; this bounds the whole form a little above it.
-func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
-	if boundary == "" {
-		return newRefusal(http.StatusUnsupportedMediaType,
-			"the form has no boundary; send it as multipart/form-data with one")
-	}
-	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, limit+bodyLeftover)
-	parts, err := x.r.MultipartReader()
-	if err != nil {
-		return bodyFault(err, limit)
-	}
-	for {
-		part, err := parts.NextPart()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return bodyFault(err, limit)
-		}
-		data, err := io.ReadAll(part)
-		if err != nil {
-			return bodyFault(err, limit)
-		}
-		name := part.FormName()
-		switch {
-		case part.FileName() == "" && name != in.o.UploadField() && name != "file":
-			if !utf8.Valid(data) || !utf8.ValidString(name) {
-				return fault.BadField(markup.Shorten(name, 64), "must be text in UTF-8")
-			}
-			in.add(name, string(data))
-		case r.Upload != nil:
-			return fault.BadField(in.o.UploadField(), "is given twice; send one file")
-		default:
-			r.Upload = data
-			in.addFilename(part.Header.Get("Content-Disposition"))
-		}
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/markup"
@@ -24,6 +26,8 @@ type exchange struct {
 	client      netip.Addr // address of the client, looking through proxies
 	proxied     bool       // came through a trusted proxy
 	route       string     // pattern, for metrics
+	caller      access.Caller
+	hold        *body.Hold // of an operation's request; nil before its caller is known
 }
 
 type handler func(x *exchange, vars map[string]string)

@@ -148,8 +148,7 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 	if kind != "" && kind != "application/json" {
 		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", markup.Shorten(kind, 60))
 	}
-	x.bodyWithin(s.BodyWait)
-	body, err := s.readBody(x, bodyLeftover, bodyLeftover)
+	body, err := s.readUnknown(x)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/net/idna"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -63,7 +64,7 @@ func (c Client) checkFields() error {
 	for _, r := range c.Redirects {
 		total += len(r)
 		f.addUnless(isRedirect(r), "redirect_uris",
-			"must be https, or http on 127.0.0.1, [::1] or localhost, without a fragment or a user")
+			"must be https, or http on 127.0.0.1, [::1] or localhost, on one host by its name, without a fragment or a user")
 	}
 	f.addUnless(total <= maxRedirectText, "redirect_uris", "must have at most 2,000 characters together")
 	return f.toError()
@@ -150,7 +151,18 @@ func isRedirect(text string) bool {
 		strings.ContainsAny(text, "\\\r\n\t \"'<>;,") {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && IsLoopbackHost(u.Hostname())
+	return (u.Scheme == "https" || u.Scheme == "http" && IsLoopbackHost(u.Hostname())) && isHost(u.Hostname())
+}
+
+// isHost reports whether a text is an IP address or a host name in its ASCII form. A wildcard is neither: it would
+// stand for any host where redirect addresses are listed, as in a content security policy.
+func isHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	name := strings.ToLower(text)
+	ascii, err := idna.Registration.ToASCII(name)
+	return err == nil && ascii == name
 }
 
 // IsLoopbackHost reports whether a host name is this machine's: localhost, a name below it, or a loopback

@@ -32,6 +32,7 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 		Audience:   audienceOfCaller(k),
 		Player:     k.Player,
 		Seat:       k.Seat,
+		Vouched:    k.Vouched,
 	}
 	if k.Operator && person && len(k.Worlds) == 0 {
 		caller.EveryRole = ceiling
@@ -89,12 +90,13 @@ func putRole(roles map[access.WorldID]access.Role, w access.WorldID, r access.Ro
 	}
 }
 
-// narrowToWorld limits a caller to its token's one world.
+// narrowToWorld limits a caller to its token's one world. It is no operator's then, whose operations are on the whole
+// instance.
 func narrowToWorld(c *access.Caller, w access.WorldID) {
 	if w.IsZero() {
 		return
 	}
 	only := map[access.WorldID]access.Role{}
 	putRole(only, w, c.Role(w))
-	c.Home, c.Roles, c.EveryRole = w, only, access.RoleNone
+	c.Home, c.Roles, c.EveryRole, c.Operator = w, only, access.RoleNone, false
 }

@@ -99,6 +99,27 @@ func TestGrantsEndWithTheKeyOfThePerson(t *testing.T) {
 	}
 }
 
+// TestRedirectsNameOneHost registers clients whose answers would go to several hosts, or to one that only looks like
+// another.
+func TestRedirectsNameOneHost(t *testing.T) {
+	f := newClientFixture(t)
+	for _, redirect := range []string{"https://*/cb", "https://*.example.org/cb", "https://%2A.example.org/cb",
+		"https://a*b.example.org/cb", "http://*.localhost/cb", "https://example..org/cb", "https://.example.org/cb",
+		"https://exam\u200bple.org/cb", "https://bücher.example/cb", "https://[::1/cb", "https://ex_ample(.org/cb"} {
+		if _, _, err := f.RegisterClient("Quill", []string{redirect}); !errors.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", redirect, err)
+		}
+	}
+	for _, redirect := range []string{"https://example.org/cb", "https://xn--bcher-kva.example/cb",
+		"https://Example.ORG:8443/*",
+		"http://127.0.0.1:7/cb", "http://[::1]/cb", "http://localhost/cb", "http://quill.localhost/cb",
+		"https://10.0.0.7/cb"} {
+		if _, _, err := f.RegisterClient("Quill", []string{redirect}); err != nil {
+			t.Errorf("%s: %v", redirect, err)
+		}
+	}
+}
+
 // TestRegistrationsEndUnlessUsed waits an hour before and after a person lets the client in.
 func TestRegistrationsEndUnlessUsed(t *testing.T) {
 	f := newClientFixture(t)

@@ -1,11 +1,13 @@
 package identity
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -85,12 +87,32 @@ func (u passkeyUser) WebAuthnName() string                       { return string
 func (u passkeyUser) WebAuthnDisplayName() string                { return string(u.subject) }
 func (u passkeyUser) WebAuthnCredentials() []webauthn.Credential { return u.known }
 
-func (s *Service) newPasskeyUser(subject access.Subject, keys ...Key) passkeyUser {
-	u := passkeyUser{id: s.stateMAC("passkey user", []byte(subject)), subject: subject}
+// newPasskeyUser returns the person of a session as authenticators know it. Sessions that name worlds have a user of
+// their own for these worlds: an authenticator replaces a passkey by another of the same user.
+func (s *Service) newPasskeyUser(session KeySpec, keys ...Key) passkeyUser {
+	worlds := slices.Collect(maps.Keys(session.Worlds))
+	slices.SortFunc(worlds, func(a, b access.WorldID) int { return strings.Compare(a.String(), b.String()) })
+	text := []byte(session.Subject)
+	for _, w := range worlds {
+		text = append(text, "\n"+w.String()...)
+	}
+	u := passkeyUser{id: s.passkeyUserID(text), subject: session.Subject}
 	for _, k := range keys {
 		u.known = append(u.known, *k.Passkey)
 	}
 	return u
+}
+
+func (s *Service) passkeyUserID(text []byte) []byte { return s.stateMAC("passkey user", text) }
+
+// CheckPasskeyOf returns an error if a session may add no passkey: the admin who made its link may hold it too, and a
+// passkey outlives it.
+func CheckPasskeyOf(session KeySpec) error {
+	if session.Vouched {
+		return fault.New(fault.Denied, "a link that an admin made opened this session; sign in with a key or a passkey "+
+			"of your own to add another")
+	}
+	return nil
 }
 
 // Passkeys lists a person's passkeys that have not ended, by creation, without their hashes.
@@ -115,14 +137,15 @@ func (s *Service) BeginPasskey(ctx context.Context, origin, session string) (Cer
 	if err != nil {
 		return Ceremony{}, err
 	}
-	known, err := s.Passkeys(ctx, k.Subject)
+	own, err := s.OwnOf(ctx, session)
 	if err != nil {
 		return Ceremony{}, err
 	}
+	known := own.Passkeys
 	if len(known) >= maxPasskeys {
 		return Ceremony{}, fault.New(fault.Rule, "there are 20 passkeys already; remove one first")
 	}
-	user := s.newPasskeyUser(k.Subject, known...)
+	user := s.newPasskeyUser(k.KeySpec, known...)
 	options, state, err := rp.BeginRegistration(user,
 		webauthn.WithExclusions(webauthn.Credentials(user.known).CredentialDescriptors()))
 	if err != nil {
@@ -131,7 +154,7 @@ func (s *Service) BeginPasskey(ctx context.Context, origin, session string) (Cer
 	return s.newCeremony("add "+session, options, state)
 }
 
-// personOf returns the session with an id, if a person signed in with it.
+// personOf returns the session with an id, if a person signed in with it and may add passkeys.
 func (s *Service) personOf(ctx context.Context, session string) (Key, error) {
 	k, ok, err := s.cfg.Store.KeyByID(ctx, session)
 	if err != nil {
@@ -140,7 +163,7 @@ func (s *Service) personOf(ctx context.Context, session string) (Key, error) {
 	if !ok || k.Audience != AudienceConsole || k.Actor != access.Person || !k.Good(s.cfg.Now()) {
 		return Key{}, fault.New(fault.Rule, "only a person who is signed in has passkeys")
 	}
-	return k, nil
+	return k, CheckPasskeyOf(k.KeySpec)
 }
 
 func (s *Service) newCeremony(purpose string, options any, state *webauthn.SessionData) (Ceremony, error) {
@@ -193,7 +216,7 @@ func (s *Service) AddPasskey(ctx context.Context, origin, session, name, state, 
 	if err != nil {
 		return Key{}, errPasskey
 	}
-	c, err := rp.CreateCredential(s.newPasskeyUser(k.Subject), begun, parsed)
+	c, err := rp.CreateCredential(s.newPasskeyUser(k.KeySpec), begun, parsed)
 	if err != nil {
 		return Key{}, errPasskey
 	}
@@ -248,11 +271,15 @@ func (s *Service) OpenPasskeySession(ctx context.Context, origin, state, answer 
 	}
 	var k Key
 	var outage error // or an unknown passkey, which the library's error would hide
-	find := func(id, _ []byte) (webauthn.User, error) {
+	find := func(id, handle []byte) (webauthn.User, error) {
 		if k, outage = s.passkeyByID(ctx, id); outage != nil {
 			return nil, outage
 		}
-		return s.newPasskeyUser(k.Subject, k), nil
+		u := s.newPasskeyUser(k.KeySpec, k)
+		if older := s.passkeyUserID([]byte(k.Subject)); bytes.Equal(handle, older) {
+			u.id = older // of a passkey made when all of a person's had one user
+		}
+		return u, nil
 	}
 	if _, err = rp.ValidateDiscoverableLogin(find, begun, parsed); outage != nil {
 		return Key{}, "", outage

@@ -108,6 +108,8 @@ type KeySpec struct {
 	Approve   bool           `json:"approve,omitempty"`  // never with an AI
 	Operator  bool           `json:"operator,omitempty"` // never with an AI
 	CreatedBy access.Subject `json:"created_by,omitempty"`
+	// Vouched: the admin of a world made the sign-in link, and may hold the session that it opens.
+	Vouched bool `json:"vouched,omitempty"`
 	// Behalf is the person on whose behalf a program acts under a subject of its own. The key's roles are at
 	// most those that this person has as a member today.
 	Behalf access.Subject `json:"behalf,omitempty"`
@@ -122,6 +124,20 @@ type KeySpec struct {
 	// Once names the request that makes the key; "" for none. A repeated request gets the first key without
 	// its secret.
 	Once string `json:"-"`
+}
+
+// Within reports whether a key opens no world but those that another opens by its name. A key that names no world
+// opens all of its person's, so nothing is beyond it.
+func (k KeySpec) Within(other KeySpec) bool {
+	if len(other.Worlds) == 0 {
+		return true
+	}
+	for w := range k.Worlds {
+		if _, opens := other.Worlds[w]; !opens {
+			return false
+		}
+	}
+	return len(k.Worlds) > 0
 }
 
 // Good reports whether the key is usable at a time: neither revoked nor expired.

@@ -45,9 +45,10 @@ type Deliveries interface {
 	// reports whether it did so: if the cursor is not at from, another process was first. A
 	// delivery that already exists is left unchanged.
 	Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []Delivery) (bool, error)
-	// Claim leases up to n due deliveries of the given handlers, earliest due first, until the
-	// given time. Nobody else gets them before that.
-	Claim(ctx context.Context, handlers []string, now, until time.Time, n int) ([]Delivery, error)
+	// Claim leases up to n due deliveries of the given handlers until the given time. Nobody else
+	// gets them before that. Worlds take turns: those with ids after the given one come first, in the
+	// order of their ids, and of each world the earliest due. Only the 1000 earliest due are looked at.
+	Claim(ctx context.Context, handlers []string, after access.WorldID, now, until time.Time, n int) ([]Delivery, error)
 	// Settle stores State, Attempts, Due, Problem and Changed of a claimed delivery. It reports
 	// whether it did so: it does not after a later claim.
 	Settle(ctx context.Context, d Delivery) (bool, error)

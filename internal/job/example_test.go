@@ -3,20 +3,18 @@ package job_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/job"
+	"loregate/internal/job/jobtest"
 )
 
 // A job that ends within the caller's patience is returned with its result. Each job is found later by
 // its id.
 func ExampleRunner() {
 	ctx := context.Background()
-	runner, err := job.New(ctx, job.Config{Store: &mapStore{}})
+	runner, err := job.New(ctx, job.Config{Store: &jobtest.Memory{}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,21 +34,3 @@ func ExampleRunner() {
 	// completed 42 <nil>
 	// count completed <nil>
 }
-
-// mapStore stores jobs in memory.
-type mapStore struct{ jobs sync.Map }
-
-func (s *mapStore) PutJob(_ context.Context, j job.Job) error {
-	s.jobs.Store(j.ID, j)
-	return nil
-}
-
-func (s *mapStore) Job(_ context.Context, id uuid.UUID) (job.Job, bool, error) {
-	j, ok := s.jobs.Load(id)
-	if !ok {
-		return job.Job{}, false, nil
-	}
-	return j.(job.Job), true, nil
-}
-
-func (s *mapStore) Touch(context.Context, string, time.Time, time.Time) error { return nil }

@@ -39,7 +39,8 @@ func newSite(t *testing.T, settings ...string) *site {
 	t.Helper()
 	env := []string{"LOREGATE_DATA=" + t.TempDir(), "LOREGATE_LIMITS_AUTH=-1", "LOREGATE_PROPOSALS_KEY_MINUTE=1000000"}
 	if len(settings) == 0 {
-		settings = []string{"LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1"}
+		settings = []string{"LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1",
+			"LOREGATE_LIMITS_WORK=-1", "LOREGATE_LIMITS_GM_WORK=-1"}
 	}
 	cfg, err := app.LoadConfig("", append(env, settings...))
 	if err != nil {
@@ -268,7 +269,8 @@ func TestFailuresAreCountedByCode(t *testing.T) {
 }
 
 func TestLimitsAreKeptAndReported(t *testing.T) {
-	s := newSite(t, "LOREGATE_LIMITS_CALLS=6000", "LOREGATE_LIMITS_CALLS_BURST=20", "LOREGATE_LIMITS_WRITES=-1")
+	s := newSite(t, "LOREGATE_LIMITS_CALLS=6000", "LOREGATE_LIMITS_CALLS_BURST=20", "LOREGATE_LIMITS_WRITES=-1",
+		"LOREGATE_LIMITS_WORK=-1", "LOREGATE_LIMITS_GM_WORK=-1")
 	c := s.config()
 	c.Duration, c.Cards, c.Calls, c.Keep = 2*time.Second, 10, 0, true
 	c.Mix = map[loadtest.Kind]int{loadtest.Read: 1}

@@ -161,7 +161,8 @@ func newParser(n normalizer) goldmark.Markdown {
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(
 			parser.WithASTTransformers(util.Prioritized(n, 500)),
-			parser.WithParagraphTransformers(util.Prioritized(tableGovernor{}, 150)), // after link references, before tables
+			parser.WithParagraphTransformers(util.Prioritized(definitionSplitter{}, 50), // before link references
+				util.Prioritized(tableGovernor{}, 150)), // after them, before tables
 			parser.WithInlineParsers(util.Prioritized(signGovernor{}, 0))),
 		goldmark.WithRendererOptions(gmhtml.WithUnsafe()),
 	)

@@ -71,19 +71,19 @@ func safeTag(restored, bare string) string {
 // policy returns the shared policy. It is not changed after it is created.
 var policy = sync.OnceValue(newPolicy)
 
-var (
-	classNames = regexp.MustCompile(`^[\p{L}\p{N}\s_-]{1,200}$`)
-	ownImage   = regexp.MustCompile(`^/api(/` + pathStep + `)+(\?[\p{L}\p{N}_%+,:@*~=&-]*)?$`)
-	colour     = regexp.MustCompile(`(?i)^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([0-9.,%\s/deg-]{1,60}\))$`)
-	wordStyle  = regexp.MustCompile(`(?i)^[a-z-]{1,24}$`)
-	fontSize   = regexp.MustCompile(`(?i)^([a-z-]{1,12}|[0-9]{1,3}(\.[0-9]{1,2})?(px|pt|em|rem|%))$`)
-	numberOf   = regexp.MustCompile(`^[0-9]{1,4}$`)
-)
-
 // pathStep matches one step of a path, but not ".." in any encoding.
 const pathStep = `([\p{L}\p{N}_+,:@*~-]|%[013-9a-fA-F][0-9a-fA-F]|%2[0-9a-dfA-DF]|\.[\p{L}\p{N}_+,:@*~-])+`
 
+// newPolicy makes the patterns, too: most programs never sanitize a text, and Unicode's classes are large.
 func newPolicy() *bluemonday.Policy {
+	var (
+		classNames = regexp.MustCompile(`^[\p{L}\p{N}\s_-]+$`)
+		ownImage   = regexp.MustCompile(`^/api(/` + pathStep + `)+(\?[\p{L}\p{N}_%+,:@*~=&-]*)?$`)
+		colour     = regexp.MustCompile(`(?i)^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([0-9.,%\s/deg-]{1,60}\))$`)
+		wordStyle  = regexp.MustCompile(`(?i)^[a-z-]{1,24}$`)
+		fontSize   = regexp.MustCompile(`(?i)^([a-z-]{1,12}|[0-9]{1,3}(\.[0-9]{1,2})?(px|pt|em|rem|%))$`)
+		numberOf   = regexp.MustCompile(`^[0-9]{1,4}$`)
+	)
 	p := bluemonday.NewPolicy()
 	p.AllowElements("article", "aside", "section", "header", "footer", "figure", "figcaption", "details", "summary",
 		"h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "br", "hr", "wbr", "blockquote", "pre",

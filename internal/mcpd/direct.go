@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"loregate/internal/body"
 	"loregate/internal/op"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit,
 	writeWithin(rc, 0) // producing the answer may take long
 	send := func(status int, message []byte) {
 		writeWithin(rc, answerWait)
-		sendWhole(w, status, message)
+		s.sendWhole(w, r, v, status, message)
 	}
 	if v.session == nil {
 		message, err := s.answerEnvelope(r.Context(), &m, v)
@@ -102,13 +103,22 @@ func statusOf(err error) int {
 	return http.StatusOK
 }
 
-func sendWhole(w http.ResponseWriter, status int, message []byte) {
+// sendWhole sends a message, which its client may read slowly.
+func (s *Server) sendWhole(w http.ResponseWriter, r *http.Request, v *visit, status int, message []byte) {
+	file, err := v.hold.KeepAnswer(r.Context(), message)
+	if err != nil {
+		s.refuseRequest(w, r, v.correlation, err)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("Content-Length", strconv.Itoa(len(message)))
+	h.Set("Content-Length", strconv.FormatInt(file.Size(), 10))
 	w.WriteHeader(status)
-	_, _ = w.Write(message) // an error means that the client has gone
+	if file.Size() > body.Uncounted {
+		w = s.cfg.Bodies.PaceAnswer(w, answerWait)
+	}
+	_, _ = file.WriteTo(w) // an error means that the client has gone
 }
 
 // calls holds the directly answered calls of one connection, by their ids as the client wrote them.

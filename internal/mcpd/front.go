@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 )
 
@@ -29,6 +30,7 @@ type visit struct {
 	session     *session      // of the older era, once it is established
 	home        *home         // set on stdio only
 	revives     string        // id of the session that is resumed; "" for none
+	hold        *body.Hold    // of the request's bytes in memory and on disk; nil on stdio
 }
 
 // openCalls returns the connection's directly answered calls, which a message can cancel; nil if no
@@ -61,9 +63,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if exp := v.caller.TokenExpires; !exp.IsZero() {
 		w.Header().Set("X-Token-Expires-In", strconv.Itoa(max(0, int(exp.Sub(s.cfg.Now())/time.Second))))
 	}
+	v.hold = s.cfg.Bodies.NewHold(string(v.caller.Subject), "")
+	defer v.hold.Release()
 	var body []byte
 	if r.Method == http.MethodPost {
-		if body, err = readBody(w, r, s.cfg.MaxBody); err != nil {
+		if body, err = s.readBody(w, r, v.hold); err != nil {
 			s.refuseRequest(w, r, correlation, err)
 			return
 		}

@@ -169,6 +169,7 @@ func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result
 	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation,
 		"mcp", c.baseURL
 	r.MaxText, r.KeepsList, r.IdempotencyKey, r.Provenance = s.cfg.MaxText, c.keepsList(), c.key, c.source
+	r.Hold = c.hold
 	answer, err := s.callWhole(ctx, r, c)
 	switch {
 	case err == nil && answer.Asks != nil:

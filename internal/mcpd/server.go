@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/op"
 )
 
@@ -81,6 +82,8 @@ type Config struct {
 	PageSize       int           // entries per page of a list; 0 is 200, since some clients read one page only
 	MaxBody        int64         // bytes of a message over HTTP; 0 is 4 MiB
 	MaxText        int           // bytes of output above which it is cut; 0 is 32 KiB
+	// Bodies bounds the bytes of requests in memory and on disk; nil is one with the defaults.
+	Bodies *body.Intake
 
 	// SealKey seals cursors. Processes that serve one address share it; zero is random.
 	SealKey [32]byte
@@ -160,6 +163,13 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	s.sessions.setServer(s)
 	s.feed.startChecking(s.life, s)
 	s.origins = http.NewCrossOriginProtection()
+	if s.cfg.Bodies == nil {
+		var err error
+		if s.cfg.Bodies, err = body.New(body.Config{}); err != nil {
+			s.stop()
+			return nil, err
+		}
+	}
 	for _, o := range c.Origins {
 		if err := s.origins.AddTrustedOrigin(o); err != nil {
 			s.stop()

@@ -3,8 +3,6 @@ package mcpd
 import (
 	"net/http"
 	"net/http/httptest"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 )
@@ -56,21 +54,5 @@ func TestWritesHaveDeadlines(t *testing.T) {
 		if w.until.IsZero() {
 			t.Errorf("%s: its end may take for ever", name)
 		}
-	}
-}
-
-// An announced length is only a promise: memory is reserved for the bytes that arrive.
-func TestAnnouncedLengthReservesNoMemory(t *testing.T) {
-	const promise = 4 << 20
-	r := httptest.NewRequest("POST", "/mcp", strings.NewReader("{"))
-	r.ContentLength = promise
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if b, err := readBody(httptest.NewRecorder(), r, promise); err != nil || string(b) != "{" {
-		t.Fatalf("%q, %v", b, err)
-	}
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
-		t.Errorf("one byte that came took room for %d", took)
 	}
 }

@@ -198,7 +198,7 @@ func (d *deps) createSignIn(ctx context.Context, c *op.Call, in subjectIn) (out 
 	}
 	spec := identity.PersonSpec(in.Subject)
 	spec.Worlds = map[access.WorldID]access.Role{c.Grant.Request().World: access.RoleAdmin} // at most the membership's
-	spec.CreatedBy = c.Grant.Caller().Subject
+	spec.CreatedBy, spec.Vouched = c.Grant.Caller().Subject, true
 	if out.Code, err = d.Identity.CreateSignIn(ctx, spec); err != nil {
 		return out, err
 	}

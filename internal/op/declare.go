@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 )
 
 // Spec is the declaration of an operation: everything except its types and code.
@@ -50,6 +52,8 @@ type Spec struct {
 	Target    string        // input field that names the target of the call; "" for none
 	Player    string        // input field that names a player, by whose limits a call by id is bounded; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
+	LoadsFile bool          // the handler loads a whole file; such calls take turns, see body.Hold.BeginLoad
+	Spooled   bool          // the handler reads an uploaded file from Call.Upload; the input's []byte field is then empty
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for other effects
 	// Cacheable: the answer depends only on the input, the caller and the world's canon, not on the
 	// time, chance or other state. It may be cached until the cards it was read from change.
@@ -62,6 +66,8 @@ type Spec struct {
 	// Delegates: the handler changes nothing itself. It calls other operations, each of which is
 	// admitted, diverted and recorded by itself; see Call.PartOf.
 	Delegates bool
+	// Waits: most of the handler's time is that of a model, a program or another person. It does not count as work.
+	Waits bool
 	// TextOnly: MCP shows the output as compact text, without structured content.
 	TextOnly bool
 	// Envelope names the input fields that belong to the envelope of a call and not to its subject.
@@ -138,6 +144,11 @@ type Call struct {
 	KeepsList bool
 	// MaxText is the number of bytes of output above which the output is cut; 0: never.
 	MaxText int
+	// Upload is the file that came beside the input of an operation with Spooled; nil for none.
+	Upload *body.File
+	// Hold counts the call's bytes in memory and on disk. A handler reserves the bytes of a large file before it loads
+	// them. Nil counts nothing.
+	Hold *body.Hold
 }
 
 // PartOf returns a request for another operation as a part of this call: in the same world, with
@@ -146,7 +157,8 @@ type Call struct {
 func (c *Call) PartOf(operation string, input json.RawMessage) Request {
 	g := c.Grant.Request()
 	r := Request{Operation: operation, Input: input, Correlation: g.Correlation, Transport: c.Transport,
-		BaseURL: c.BaseURL, IdempotencyKey: g.IdempotencyKey, Progress: c.Progress, Asker: c.Asker, whole: c.Grant}
+		BaseURL: c.BaseURL, IdempotencyKey: g.IdempotencyKey, Progress: c.Progress, Asker: c.Asker, Hold: c.Hold,
+		whole: c.Grant}
 	if !g.World.IsZero() {
 		r.World = g.World.String()
 	}
@@ -189,11 +201,34 @@ type Reply struct {
 	Opens    string         // surface whose tools the session's list shows from now on; "" for none
 }
 
-// File is a file to download.
+// File is a file to download. Its bytes are in Data, or in Body if that is set.
 type File struct {
 	Name string
 	Type string // sniffed media type
 	Data []byte
+	Body *body.File // belongs to the Hold of the call
+}
+
+// Open returns a reader of the file's bytes.
+func (f *File) Open() io.ReadSeeker {
+	if f.Body != nil {
+		return f.Body.Open()
+	}
+	return bytes.NewReader(f.Data)
+}
+
+// Keep returns a reader of the file's bytes for a client that may read them slowly, and drops bytes in memory that go to
+// disk; see body.Hold.KeepAnswer.
+func (f *File) Keep(ctx context.Context, h *body.Hold) (_ io.ReadSeeker, err error) {
+	if f.Body == nil {
+		f.Body, err = h.KeepAnswer(ctx, f.Data)
+		f.Data = nil
+	}
+	h.ReleaseMemory()
+	if err != nil {
+		return nil, err
+	}
+	return f.Body.Open(), nil
 }
 
 // Request is a call as received by a transport.
@@ -201,7 +236,8 @@ type Request struct {
 	Operation string
 	Surface   string          // surface it was called on; "" is the operation's home
 	Input     json.RawMessage // JSON object; nil is {}
-	Upload    []byte          // fills the input's []byte field, so a file need not be sent as base64
+	Upload    *body.File      // fills the input's []byte field, so a file need not be sent as base64
+	Hold      *body.Hold      // counts the call's bytes in memory and on disk; nil counts nothing
 
 	World          string // slug or UUID from the request; "" leaves it to the caller's key
 	IdempotencyKey string

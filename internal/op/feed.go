@@ -94,7 +94,7 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 		minRole = access.RoleNone
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: f.Name, Surface: surface, Effect: access.Read,
-		Class:   access.ClassResource,
+		Class: access.ClassResource, Waits: true,
 		MinRole: minRole, Audience: f.Audience, World: world, Correlation: r.Correlation})
 	if err != nil {
 		return nil, err

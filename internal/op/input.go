@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/google/uuid"
 
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
@@ -26,7 +27,8 @@ type input struct {
 	target   string
 	player   uuid.UUID
 	dry      bool
-	part     bool // of another call, whose world it has unless it names a campaign
+	upload   *body.File // nil for none
+	part     bool       // of another call, whose world it has unless it names a campaign
 }
 
 // readInput checks a call's input and removes the engine's own fields from it.
@@ -65,9 +67,28 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 	if err := o.checkFileSize(&n, r.Upload); err != nil {
 		return in, err
 	}
+	in.upload = r.Upload
+	if o.BodyLimit > 0 && in.upload == nil {
+		in.upload = o.takeUpload(&n)
+	}
 	in.json = appendCanonical(make([]byte, 0, len(raw)+64), &n)
-	in.hash = o.hashInput(in.json, r.Upload)
+	in.hash = o.hashInput(in.json, in.upload)
 	return in, nil
+}
+
+// takeUpload takes a file out of an input that has it as base64, so that a file is handled in one way however it came. A
+// text that is not base64 stays, and is refused when the input is decoded.
+func (o *Operation) takeUpload(n *node) *body.File {
+	v := n.member(o.upload)
+	if v == nil || v.kind != '"' {
+		return nil
+	}
+	data, err := base64.StdEncoding.Strict().DecodeString(v.text)
+	if err != nil || strings.ContainsAny(v.text, "\r\n") {
+		return nil
+	}
+	n.takeMember(o.upload)
+	return body.Bytes(data)
 }
 
 // withExample adds an example call to a fault about the input.
@@ -82,8 +103,11 @@ func (o *Operation) withExample(err error) error {
 }
 
 // checkFileSize compares a file, uploaded or in the input, with the operation's BodyLimit.
-func (o *Operation) checkFileSize(n *node, upload []byte) error {
-	size := len(upload)
+func (o *Operation) checkFileSize(n *node, upload *body.File) error {
+	size := 0
+	if upload != nil {
+		size = int(upload.Size())
+	}
 	if v := n.member(o.upload); v != nil && o.upload != "" {
 		size = base64.StdEncoding.DecodedLen(len(v.text)) - strings.Count(v.text[max(len(v.text)-2, 0):], "=")
 	}
@@ -184,11 +208,11 @@ func checkKey(key string, f *faults) {
 
 // hashInput returns SHA-256 over the operation's name, a NUL, the canonical input and, if there is
 // an upload, the upload's SHA-256.
-func (o *Operation) hashInput(input, upload []byte) [32]byte {
+func (o *Operation) hashInput(input []byte, upload *body.File) [32]byte {
 	b := make([]byte, 0, len(o.Name)+1+len(input)+32)
 	b = append(append(append(b, o.Name...), 0), input...)
 	if upload != nil {
-		sum := sha256.Sum256(upload)
+		sum := upload.Sum()
 		b = append(b, sum[:]...)
 	}
 	return sha256.Sum256(b)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
@@ -113,6 +114,7 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 	if divert {
 		a.Effect = access.Propose
 	}
+	a.Waits = o.Waits || o.Delegates
 	if a.Part = r.whole.Valid(); o.Delegates {
 		a.Effect = access.Read // its parts are admitted by themselves
 	}
@@ -122,15 +124,21 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 // run calls the handler and shapes its answer.
 func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request, in input) (*Answer, error) {
 	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL,
-		KeepsList: r.KeepsList, MaxText: r.MaxText}
+		KeepsList: r.KeepsList, MaxText: r.MaxText, Hold: r.Hold}
 	if call.Progress == nil || !o.Interactive {
 		call.Progress = noProgress
 	}
 	if !o.Interactive {
 		call.Asker = nil
 	}
+	r.Upload = in.upload
 	if isDiverted(o, g.Caller(), in) {
 		return l.divertWrite(ctx, o, call, r, in)
+	}
+	if o.LoadsFile {
+		if err := r.Hold.BeginLoad(ctx); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := o.withDeadline(ctx)
 	defer cancel()
@@ -143,7 +151,11 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 
 // computeAnswer calls the handler of an operation that is not diverted.
 func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r Request, in input) (*Answer, error) {
-	out, err := o.callHandler(ctx, call, in.json, r.Upload)
+	upload, err := o.loadUpload(ctx, call, r.Upload)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.callHandler(ctx, call, in.json, upload)
 	if asking, ok := errors.AsType[*Asking](err); ok {
 		return &Answer{Asks: &asking.Form}, nil
 	}
@@ -162,6 +174,26 @@ func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r R
 		a.Older, err = o.withOlder(o.Shown(a), older)
 	}
 	return a, err
+}
+
+// weightOfFile is the number of bytes of memory that each byte of a file takes while a handler has it: its bytes, and
+// copies of the store.
+const weightOfFile = 3
+
+// loadUpload returns the bytes of an uploaded file, or passes the file to a handler that reads it itself.
+func (o *Operation) loadUpload(ctx context.Context, c *Call, f *body.File) ([]byte, error) {
+	switch {
+	case f == nil:
+		return nil, nil
+	case o.Spooled:
+		c.Upload = f
+		return nil, nil
+	}
+	data, err := c.Hold.Load(ctx, f, weightOfFile)
+	if data == nil && err == nil {
+		data = []byte{} // an empty file is a file
+	}
+	return data, err
 }
 
 // notFoundNote explains a null output and names similar cards.
@@ -190,14 +222,18 @@ func (l *Local) divertWrite(ctx context.Context, o *Operation, call *Call, r Req
 		return nil, fault.New(fault.Denied,
 			"this key can only propose, and this server takes no proposals; use a key that can write")
 	}
-	body := in.json
+	input := in.json
 	if r.Upload != nil {
-		if body, err = withUpload(body, o.upload, r.Upload); err != nil {
+		data, err := call.Hold.Load(ctx, r.Upload, weightOfFile)
+		if err == nil {
+			input, err = withUpload(input, o.upload, data)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	defer recoverPanic(&err)
-	a, err = l.diverter.Divert(ctx, call, o, body)
+	a, err = l.diverter.Divert(ctx, call, o, input)
 	if err != nil {
 		return nil, err
 	}
@@ -255,6 +291,36 @@ func recoverPanic(errp *error) {
 	if p := recover(); p != nil {
 		*errp = fault.Panicked("a handler", p)
 	}
+}
+
+// Foresee returns the error with which Invoke would refuse a call for the rights or limits of its caller, before the
+// call's body is read, and the world as far as the address or the key tells it. The caller of Foresee passes the error
+// to Refused.
+func (l *Local) Foresee(ctx context.Context, c access.Caller, r Request) (access.WorldID, error) {
+	o, surface, _ := l.pickOperation(c, r)
+	if o == nil {
+		return access.WorldID{}, nil // Invoke refuses it
+	}
+	role := max(c.EveryRole, maxRole(c.Roles))
+	var world access.WorldID
+	if !o.NoWorld {
+		found, err := l.selectWorld(ctx, c, r.World)
+		if err != nil && r.World != "" {
+			return world, err
+		}
+		if world = found; err == nil {
+			role = c.Role(world)
+		}
+	}
+	in := input{key: r.IdempotencyKey}
+	return world, l.guard.Foresee(c, o.admissionRequest(in, r, o.MinRole, world, surface, isDiverted(o, c, in)), role)
+}
+
+func maxRole(roles map[access.WorldID]access.Role) (best access.Role) {
+	for _, r := range roles {
+		best = max(best, r)
+	}
+	return best
 }
 
 // Refused counts and records a call that its transport could not turn into an input, for example

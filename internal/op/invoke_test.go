@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
@@ -316,7 +317,7 @@ func TestAdvisoryKeysPropose(t *testing.T) {
 		t.Errorf("the proposal's grant writes: %+v", k.grant.Request())
 	}
 	if _, err := b.Invoke(context.Background(), c, op.Request{Operation: "upload_attachment",
-		Input: []byte(`{"name":"A"}`), Upload: []byte("hi")}); err != nil || k.input != `{"data":"aGk=","name":"A"}` {
+		Input: []byte(`{"name":"A"}`), Upload: body.Bytes([]byte("hi"))}); err != nil || k.input != `{"data":"aGk=","name":"A"}` {
 		t.Errorf("an upload: %v %s", err, k.input)
 	}
 	if a, err := b.call(c, "create_card", `{"name":"A","dry_run":true}`); err != nil || a.Reply.Diverted {
@@ -331,11 +332,19 @@ func TestAdvisoryKeysPropose(t *testing.T) {
 	}
 }
 
+// fileOf returns bytes as an uploaded file; nil is none.
+func fileOf(b []byte) *body.File {
+	if b == nil {
+		return nil
+	}
+	return body.Bytes(b)
+}
+
 func TestUploadIsAnInput(t *testing.T) {
 	b := newBench(t, nil)
 	send := func(upload []byte, in string) (string, error) {
 		a, err := b.Invoke(context.Background(), as(access.RoleUser),
-			op.Request{Operation: "upload_attachment", Input: []byte(in), Upload: upload})
+			op.Request{Operation: "upload_attachment", Input: []byte(in), Upload: fileOf(upload)})
 		if err != nil {
 			return "", err
 		}

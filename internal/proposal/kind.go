@@ -102,7 +102,7 @@ type State struct {
 
 // For returns the state as the readers of a result with a label see it. It never shows more than the state itself.
 func (s State) For(l access.Label) State {
-	s.Snapshot = audienceOf(s.Snapshot, l)
+	s.Snapshot = s.ForReaders(l)
 	return s
 }
 

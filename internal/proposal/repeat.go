@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -82,14 +81,6 @@ func findRepeats(ctx context.Context, snap *canon.Snapshot, texts []Text, scope 
 	f.found = f.found[:min(len(f.found), maxRepeats)]
 	sortByCloseness(f.found)
 	return f.found, err
-}
-
-// audienceOf returns a snapshot as the readers of a proposal's result see it.
-func audienceOf(snap *canon.Snapshot, l access.Label) *canon.Snapshot {
-	if l.Level <= access.LevelUser {
-		return snap.AsAnyPlayer()
-	}
-	return snap.As(min(l.Level, snap.View().Level))
 }
 
 // repeatFinder collects texts that are near to the sentences of a proposal.

@@ -47,7 +47,7 @@ func (r repeat) isDoubtful() bool {
 func (s *Service) hintRepeats(ctx context.Context, g access.Grant, j *judgedEvent) (list []repeat, err error) {
 	texts := s.textsOf(j)
 	err = s.cfg.Canon.Read(ctx, g, func(snap *canon.Snapshot) (err error) {
-		list, err = findRepeats(ctx, audienceOf(snap, j.Outcome), texts, j.Scope)
+		list, err = findRepeats(ctx, snap.ForReaders(j.Outcome), texts, j.Scope)
 		return err
 	})
 	if err == nil && s.cfg.Repeats != nil {

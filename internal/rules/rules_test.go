@@ -216,3 +216,23 @@ func TestASeedRepeatsARoll(t *testing.T) {
 		}
 	}
 }
+
+// TestASpellThatPlayersDoNotSeeIsNotBroughtToTheTable: they would read its name when it is cast.
+func TestASpellThatPlayersDoNotSeeIsNotBroughtToTheTable(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	a, err := access.NewGuard(access.Config{}).Admit(t.Context(), s.gm,
+		access.Request{Operation: "test", Effect: access.Write, World: s.world})
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := access.NewLabel(access.LevelGM)
+	if _, err := s.canon.Update(t.Context(), a.Grant, func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "Curse of the Mayor", Label: &label})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.refused(s.gm, "start_encounter", "{"+strings.Replace(fighters, `"count":2`, `"spells":["Curse of the Mayor"]`, 1)+"}",
+		fault.Invalid, "players do not see")
+}

@@ -111,6 +111,10 @@ func (in *combatantIn) read(ctx context.Context, l *canon.Snapshot) ([]fifth.Com
 		if err != nil {
 			return nil, err
 		}
+		if !isSeenByAll(card) {
+			return nil, fault.BadField("spells", "names %q, whose card players do not see; they would read the name when it "+
+				"is cast: lower the card's level first", name)
+		}
 		text, err := ruleText(ctx, l, card)
 		if err != nil {
 			return nil, err
@@ -153,7 +157,7 @@ func (in *combatantIn) readCreature(ctx context.Context, l *canon.Snapshot) (c f
 	if err != nil {
 		return c, err
 	}
-	if in.Name == "" && (card.Label.Level > access.LevelUser || len(card.Label.Subjects) > 0) {
+	if in.Name == "" && !isSeenByAll(card) {
 		return c, fault.BadField("name", "must be given: players do not see the card, and would read its name")
 	}
 	c, _, err = fifth.Monster(plainName(card), record)
@@ -162,6 +166,9 @@ func (in *combatantIn) readCreature(ctx context.Context, l *canon.Snapshot) (c f
 	}
 	return c, nil
 }
+
+// isSeenByAll reports whether all players see a card.
+func isSeenByAll(c canon.Card) bool { return c.Label.Covers(access.NewLabel(access.LevelUser)) }
 
 // plainName returns a card's name without the kind in brackets with which the import srd tells cards
 // of one name apart.

@@ -176,14 +176,16 @@ func joinApartRuns(s string) string {
 	runes := []rune(s)
 	var b strings.Builder
 	joined := -maxWide // where the last run ended
+	next := 0          // where a run may begin
 	for i := 0; i < len(runes); {
-		if i > 0 && isLetterSign(runes[i-1]) || !isLetterSign(runes[i]) {
+		if i < next || i > 0 && isLetterSign(runes[i-1]) || !isLetterSign(runes[i]) {
 			b.WriteRune(runes[i])
 			i++
 			continue
 		}
 		run, end := apartRun(runes[i:])
 		if len(run) < 3 && (len(run) < 2 || i-joined > maxWide || i-joined < 2) {
+			next = i + end
 			b.WriteRune(runes[i])
 			i++
 			continue
@@ -197,40 +199,60 @@ func joinApartRuns(s string) string {
 }
 
 // apartRun returns the letters at the beginning of runes that are written apart, and their length with
-// separators.
+// separators. If signs and digits outnumber the letters there is no run, and end is where the next one may begin:
+// the rest of such a row is not read again from each of its places.
 func apartRun(runes []rune) (run []rune, end int) {
-	sep, letters := "", 0
+	var sep []rune
+	var starts []int // in runes, of the runes of the run
+	letters := 0
 	for at := 0; at < len(runes) && isLetterSign(runes[at]); {
 		gap := at + 1
 		for gap < len(runes) && gap-at <= maxWide && isApart(runes[gap]) {
 			gap++
 		}
-		next := string(runes[at+1 : gap])
+		next := runes[at+1 : gap]
 		if gap < len(runes) && gap == at+1 && isLetterSign(runes[gap]) {
 			if len(run) > 0 { // a longer word follows: its first letter is no part of the run
 				break
 			}
 			return nil, 0
 		}
-		run, end = append(run, runes[at]), at+1
+		run, starts, end = append(run, runes[at]), append(starts, at), at+1
 		if unicode.IsLetter(runes[at]) {
 			letters++
 		}
-		if sep == "" {
+		if len(sep) == 0 {
 			sep = next
 		}
-		if strings.Contains(next, "_") && sep == " " { // a letter of a key, not a separator
-			run, next = append(run, '_'), sep
+		if slices.Contains(next, '_') && string(sep) == " " { // a letter of a key, not a separator
+			run, starts, next = append(run, '_'), append(starts, at), sep
 		}
-		if next != sep || next == "" || len([]rune(sep)) > 1 && strings.TrimSpace(sep) != "" {
+		if !slices.Equal(next, sep) || len(next) == 0 || len(sep) > 1 && !isBlank(sep) {
 			break
 		}
 		at = gap
 	}
-	if letters > 0 && letters*2 < len(run) || letters == 0 && strings.TrimSpace(sep) != "" {
-		return nil, 0
+	if hasLetters(letters, len(run), sep) {
+		return run, end
 	}
-	return run, end
+	for i, r := range run {
+		if hasLetters(letters, len(run)-i, sep) {
+			return nil, starts[i]
+		}
+		if unicode.IsLetter(r) {
+			letters--
+		}
+	}
+	return nil, end
+}
+
+// hasLetters reports whether a run of letters and signs has enough letters. Digits alone may be apart by spaces.
+func hasLetters(letters, length int, sep []rune) bool {
+	return letters > 0 && letters*2 >= length || letters == 0 && isBlank(sep)
+}
+
+func isBlank(runes []rune) bool {
+	return !slices.ContainsFunc(runes, func(r rune) bool { return !unicode.IsSpace(r) })
 }
 
 func isLetterSign(r rune) bool {

@@ -107,9 +107,12 @@ func (v *vocabulary) unmask(word string) []string {
 		return nil
 	}
 	var list []string
-	for n := minMasked; n <= len(word); n++ {
+	for n := max(minMasked, len(word)-3); n <= len(word); n++ {
+		if strings.ContainsAny(word[n:], "*#") {
+			continue
+		}
 		for _, w := range v.masked[n] {
-			if hidesWord(word, w) && (n == len(word) || n+3 >= len(word) && !strings.ContainsAny(word[n:], "*#")) {
+			if hidesWord(word, w) {
 				list = append(list, w)
 			}
 		}

@@ -28,8 +28,10 @@ func (l *Library) Verify(ctx context.Context) (wrong []string, err error) {
 		}
 		same := true
 		if err := l.cfg.Read(ctx, w, func(from Source) (err error) {
-			same, err = s.verifyIndex(ctx, from)
-			return err
+			return l.guard(s, func() error {
+				same, err = s.verifyIndex(ctx, from)
+				return err
+			})
 		}); err != nil {
 			return wrong, err
 		}

@@ -59,6 +59,7 @@ const loadTries = 5
 // files are left in place; the next save replaces them. If loadFiles returns an error, such as
 // ErrBehind, the next caller tries again.
 func (s *worldIndex) loadFiles(ctx context.Context, from Source) error {
+	s.checked = time.Now() // Load compares the files with their checksums
 	for range loadTries {
 		if s.files.path == "" {
 			break
@@ -178,12 +179,13 @@ func (l *Library) Scrub(ctx context.Context, world ID) error {
 	if _, err := os.Stat(s.files.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return l.saveIndex(ctx, s, maxSteps)
+	return l.guard(s, func() error { return l.saveIndex(ctx, s, maxSteps) })
 }
 
 // Flush saves the index of a world now, if this process may write.
 func (l *Library) Flush(ctx context.Context, world ID) error {
-	return l.saveIndex(ctx, l.indexFor(world), maxSteps)
+	s := l.indexFor(world)
+	return l.guard(s, func() error { return l.saveIndex(ctx, s, maxSteps) })
 }
 
 // removeOrphans removes the folders of worlds that are not in the store.

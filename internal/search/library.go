@@ -87,9 +87,11 @@ type worldIndex struct {
 	since  int64
 	loaded bool
 	began  time.Time // when the library was created: all snapshots are later
-	saved  State     // state of the files
-	saving sync.Mutex
-	tried  time.Time // guarded by saving
+	// checked is when the files were last compared with their checksums. Guarded by mu
+	checked time.Time
+	saved   State // state of the files
+	saving  sync.Mutex
+	tried   time.Time // guarded by saving
 }
 
 const (
@@ -123,7 +125,7 @@ func (l *Library) Close() (err error) {
 	<-l.stopped
 	for _, s := range l.listIndexes() {
 		if s.hasUnsavedChanges() {
-			err = errors.Join(err, l.saveIndex(context.Background(), s, maxSteps))
+			err = errors.Join(err, l.guard(s, func() error { return l.saveIndex(context.Background(), s, maxSteps) }))
 		}
 		err = errors.Join(err, s.close())
 	}
@@ -158,6 +160,11 @@ func (l *Library) Find(ctx context.Context, world ID, from Source, f func(*Index
 		return err
 	}
 	s := l.indexFor(world)
+	return l.guard(s, func() error { return l.findAsOf(ctx, s, want, from, f) })
+}
+
+// findAsOf calls f with an index as of a state, when it has caught up with it.
+func (l *Library) findAsOf(ctx context.Context, s *worldIndex, want State, from Source, f func(*Index) error) error {
 	for {
 		s.mu.RLock()
 		if s.loaded && s.at.hasReached(want) {
@@ -231,7 +238,12 @@ func (l *Library) FindIn(ctx context.Context, world ID, from Source, f func(*Ind
 		return err
 	}
 	s := l.indexFor(world)
-	if err := l.cfg.Read(ctx, world, func(durable Source) error {
+	return l.guard(s, func() error { return l.findUncommitted(ctx, s, want, from, f) })
+}
+
+func (l *Library) findUncommitted(ctx context.Context, s *worldIndex, want State, from Source,
+	f func(*Index) error) error {
+	if err := l.cfg.Read(ctx, s.world, func(durable Source) error {
 		at, err := durable.State(ctx)
 		if err == nil {
 			_, err = s.catchUp(ctx, durable, at, maxSteps)
@@ -378,7 +390,13 @@ func (l *Library) run(ctx context.Context) {
 		changed := l.cfg.Changed()
 		busy := false
 		for _, s := range l.listIndexes() {
-			more, err := l.maintainIndex(ctx, s)
+			more := false
+			err := l.guard(s, func() (err error) {
+				if err = s.checkIfDue(); err == nil {
+					more, err = l.maintainIndex(ctx, s)
+				}
+				return err
+			})
 			busy = busy || more && err == nil // failures are not retried at once
 			l.warn(err)
 		}

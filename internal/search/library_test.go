@@ -110,6 +110,11 @@ var theWorld = ID{1, 2, 3}
 // open opens a library of this world, as a process does.
 func (w *world) open(t *testing.T, dir string) *Library {
 	t.Helper()
+	return w.openWarned(t, dir, func(err error) { t.Error(err) })
+}
+
+func (w *world) openWarned(t *testing.T, dir string, warn func(error)) *Library {
+	t.Helper()
 	l := NewLibrary(LibraryConfig{
 		Dir:  dir,
 		Read: func(_ context.Context, _ ID, f func(Source) error) error { return f(w) },
@@ -124,7 +129,7 @@ func (w *world) open(t *testing.T, dir string) *Library {
 			defer w.mu.Unlock()
 			return w.changed
 		},
-		Warn: func(err error) { t.Error(err) },
+		Warn: warn,
 	})
 	t.Cleanup(func() { _ = l.Close() })
 	return l

@@ -90,7 +90,7 @@ var codeByKind = map[fault.Kind]Code{
 // failureOf makes a failure of any error. The text of an unclassified error is not shown.
 func failureOf(err error) *Failure {
 	var f *Failure
-	var known *fault.Error
+	known := fault.Classify(err)
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -98,7 +98,7 @@ func failureOf(err error) *Failure {
 		return Fail(TimedOut, "the call took longer than timeout_s; reduce the work, or allow more time").Because(err)
 	case errors.Is(err, context.Canceled):
 		return Fail(Cancelled, "the run was cancelled; none of its changes were kept").Because(err)
-	case errors.As(err, &known) && known.Kind != fault.Internal:
+	case known != nil && known.Kind != fault.Internal:
 		f = Fail(codeByKind[known.Kind], "%s", known.Message).Because(err)
 		f.Retryable, f.Details = known.Kind == fault.Unavailable, known.Details
 		return f

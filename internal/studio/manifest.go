@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/blob"
 	"loregate/internal/markup"
+	"loregate/internal/studio/intake"
 )
 
 // Manifest describes an export to importers.
@@ -42,8 +43,8 @@ func (w *Work) Name() string {
 	return "scene"
 }
 
-// Exported finds an export by the id of its manifest artifact. It returns the manifest and the
-// export's bytes, checked against their hash.
+// Exported finds an export by the id of its manifest artifact. It returns the manifest and the export's bytes,
+// checked against their hash; a GLB is inspected.
 func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data []byte, err error) {
 	a, err := w.Artifact(ctx, manifest)
 	if err != nil {
@@ -65,7 +66,10 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 		return m, nil, Fail(IOFailed, "the export of manifest %s no longer exists",
 			markup.Shorten(manifest, 60)).Because(err)
 	}
-	return m, data, nil
+	if m.Format == "glb" {
+		_, err = inspectModel(data)
+	}
+	return m, data, err
 }
 
 // OwnFile is a model that somebody made or changed outside.
@@ -76,21 +80,34 @@ type OwnFile struct {
 }
 
 // OwnModel returns the file that an import names: a GLB or .blend file below an allowed root, an export by its
-// manifest, or a file that scene_spec or export_asset made.
+// manifest, or a file that scene_spec or export_asset made. A file that refers to data outside of itself is
+// refused before any program sees it.
 func (w *Work) OwnModel(ctx context.Context, in ImportIn) (OwnFile, error) {
 	own, err := w.readOwn(ctx, in)
 	if err != nil {
 		return own, err
 	}
 	own.Digest = SumOf(own.GLB).String()
-	if !strings.HasSuffix(strings.ToLower(own.Name), ".blend") {
-		return own, nil
+	kind, err := inspectModel(own.GLB)
+	if err != nil || kind == intake.GLB {
+		return own, err
 	}
 	if w.blend == nil {
 		return own, Fail(Missing, "path: a .blend file is read by Blender, which this server lacks; export it as GLB")
 	}
-	own.GLB, err = w.blend.ReadBlend(ctx, filepath.Join(w.Dir, "own"), own.GLB)
+	if own.GLB, err = w.blend.ReadBlend(ctx, filepath.Join(w.Dir, "own"), own.GLB); err != nil {
+		return own, err
+	}
+	_, err = inspectModel(own.GLB)
 	return own, err
+}
+
+func inspectModel(data []byte) (intake.Kind, error) {
+	kind, err := intake.Inspect(data)
+	if err != nil {
+		return "", Fail(Validation, "path: %v", err)
+	}
+	return kind, nil
 }
 
 func (w *Work) readOwn(ctx context.Context, in ImportIn) (own OwnFile, err error) {

@@ -247,8 +247,8 @@ func TestRunThatKillsWorkersFails(t *testing.T) {
 		var list []job.Delivery
 		for len(list) == 0 {
 			var bad error
-			if list, bad = tm.store.Claim(t.Context(), []string{"studio:blender"}, time.Now().Add(time.Hour), time.Now(),
-				1); bad != nil || len(list) > 0 && list[0].Event != id {
+			if list, bad = tm.store.Claim(t.Context(), []string{"studio:blender"}, access.WorldID{},
+				time.Now().Add(time.Hour), time.Now(), 1); bad != nil || len(list) > 0 && list[0].Event != id {
 				t.Fatal(list, bad)
 			}
 		}
@@ -324,8 +324,8 @@ func TestWorkerThatLostItsLeaseRecordsNothing(t *testing.T) {
 	wait.Go(func() { e = tm.do(access.RoleGM, "add_object", cube) })
 	<-p.entered
 	now := time.Now()
-	if list, err := tm.store.Claim(t.Context(), []string{"studio:blender"}, now.Add(time.Hour), now, 1); err != nil ||
-		len(list) != 1 {
+	if list, err := tm.store.Claim(t.Context(), []string{"studio:blender"}, access.WorldID{}, now.Add(time.Hour), now,
+		1); err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
 	p.mu.Lock()

@@ -73,7 +73,7 @@ func (s *Studio) toolSpec(t *Tool) op.Spec {
 		Surfaces: []string{Surface},
 		Version:  t.Version,
 		Effect:   access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit,
-		Interactive: true, Destroys: t.Destroys,
+		Interactive: true, Waits: true, Destroys: t.Destroys,
 		Envelope: []string{"request_id", "timeout_s", "protocol_version"}}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {
 		o.Effect = access.Destroy

@@ -92,7 +92,8 @@ func (s *Studio) planOps() []*op.Operation {
 		"propose how to model a place",
 		"think it through first",
 	)
-	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
+	create.Effect, create.MinRole, create.Status = access.Write, access.RoleGM, 201
+	create.Interactive, create.Waits = true, true
 	create.Examples = []op.Example{{Title: "A place",
 		Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
 	validate := read("plan_validate", "Check a plan",
@@ -110,7 +111,8 @@ func (s *Studio) planOps() []*op.Operation {
 		"carry out the draft", "do the planned steps", "go ahead and build it",
 		"now do was planned", "build according to the plan",
 		"carry the plan out", "now really build it", "do as drafted")
-	run.Effect, run.MinRole, run.Timeout, run.Interactive = access.Destroy, access.RoleGM, toolLimit, true
+	run.Effect, run.MinRole, run.Timeout = access.Destroy, access.RoleGM, toolLimit
+	run.Interactive, run.Waits = true, true
 	run.Destroys = planDestroys
 	run.Examples = []op.Example{{Title: "Rehearse",
 		Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}

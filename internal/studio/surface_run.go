@@ -105,7 +105,7 @@ func (s *Studio) runOps() []*op.Operation {
 	read := func(name, title, doc, route, example string, asked ...string) op.Spec {
 		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read,
 			MinRole: access.RoleUser, Route: route,
-			Timeout: 30 * time.Second, Asked: asked, Examples: []op.Example{{Title: "As it is used", Input: example}}}
+			Timeout: 30 * time.Second, Waits: true, Asked: asked, Examples: []op.Example{{Title: "As it is used", Input: example}}}
 	}
 	const id = "0190d0a0-0000-7000-8000-000000000000"
 	targets := read("list_targets", "List targets",
@@ -518,6 +518,6 @@ func endMessage(r *Run) op.Message {
 
 // withRESTFile returns a spec whose REST reply is a file.
 func withRESTFile(o op.Spec) op.Spec {
-	o.RESTBody = op.RESTFile
+	o.RESTBody, o.LoadsFile = op.RESTFile, true
 	return o
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/job"
 	"loregate/internal/wait"
 )
@@ -42,9 +43,10 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 		w.Kinds = s.Kinds()
 	}
 	w.Lease = cmp.Or(w.Lease, 15*time.Second)
+	var served access.WorldID // whose run was taken last: worlds take turns
 	for ctx.Err() == nil {
 		changed := s.canon.Changed()
-		next, err := s.handleNext(ctx, w)
+		next, err := s.handleNext(ctx, w, &served)
 		if err != nil && ctx.Err() == nil {
 			s.logger.Error("the queue of runs cannot be read; trying again", "error", err)
 			changed, next = nil, s.now().Add(time.Second)
@@ -57,24 +59,25 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 // idleWait is the wait of a worker when nothing changes and nothing is due.
 const idleWait = time.Minute
 
-// handleNext handles the delivery that is due first, if any, and returns the time of the next
-// check.
-func (s *Studio) handleNext(ctx context.Context, w Worker) (next time.Time, err error) {
+// handleNext handles the next delivery that is due, if any, of the worlds after the served one, and
+// returns the time of the next check.
+func (s *Studio) handleNext(ctx context.Context, w Worker, served *access.WorldID) (next time.Time, err error) {
 	worlds, err := s.canon.Worlds(ctx)
 	if err != nil {
 		return next, err
 	}
 	for _, world := range worlds {
-		if err := s.enqueueOpen(ctx, world.ID); err != nil {
+		if err := s.enqueueOpen(ctx, world.ID); err != nil && !canon.IsLost(err) {
 			return next, err
 		}
 	}
 	names := queueNames(w.Kinds)
-	list, err := s.queue.Deliveries.Claim(ctx, names, s.now(), s.now().Add(w.Lease), 1)
+	list, err := s.queue.Deliveries.Claim(ctx, names, *served, s.now(), s.now().Add(w.Lease), 1)
 	if err != nil {
 		return next, err
 	}
 	if len(list) > 0 {
+		*served = list[0].World
 		return s.now(), s.handleDelivery(ctx, list[0], w.Lease)
 	}
 	next, ok, err := s.queue.Deliveries.NextDue(ctx, names)

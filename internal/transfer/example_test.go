@@ -5,24 +5,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/exchange"
 	"loregate/internal/job"
+	"loregate/internal/job/jobtest"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
 	"loregate/internal/transfer"
 )
 
 // notes is a world in which every file becomes one card.
-type notes struct{ cards int }
+type notes struct {
+	cards  int
+	checks int                         // dry runs
+	work   func(context.Context) error // if set, called by each import and export
+}
 
-func (n *notes) ImportFile(_ context.Context, g access.Grant, path string, _ transfer.Choices,
+func (n *notes) ImportFile(ctx context.Context, g access.Grant, path string, _ transfer.Choices,
 	_ func(done, total int)) (exchange.Summary, error) {
+	if g.Request().DryRun {
+		n.checks++
+	}
+	if n.work != nil {
+		if err := n.work(ctx); err != nil {
+			return exchange.Summary{}, err
+		}
+	}
 	text, err := os.ReadFile(path)
 	if g.Request().DryRun || err != nil {
 		return exchange.Summary{Files: 1, Created: 1, Said: []string{string(text)}}, err
@@ -31,25 +42,14 @@ func (n *notes) ImportFile(_ context.Context, g access.Grant, path string, _ tra
 	return exchange.Summary{Files: 1, Created: 1}, nil
 }
 
-func (n *notes) ExportFiles(_ context.Context, _ access.Grant, _ string, _ access.Role, path string) error {
+func (n *notes) ExportFiles(ctx context.Context, _ access.Grant, _ string, _ access.Role, path string) error {
+	if n.work != nil {
+		if err := n.work(ctx); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(path, []byte("name\n"), 0o600)
 }
-
-// jobTable stores jobs.
-type jobTable struct{ sync.Map }
-
-func (s *jobTable) PutJob(_ context.Context, j job.Job) error {
-	s.Store(j.ID, j)
-	return nil
-}
-
-func (s *jobTable) Job(_ context.Context, id uuid.UUID) (job.Job, bool, error) {
-	v, ok := s.Load(id)
-	j, _ := v.(job.Job)
-	return j, ok, nil
-}
-
-func (s *jobTable) Touch(context.Context, string, time.Time, time.Time) error { return nil }
 
 // A game master checks a file and carries out what was shown.
 func Example() {
@@ -60,7 +60,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	jobs, err := job.New(ctx, job.Config{Store: &jobTable{}, Inline: true})
+	jobs, err := job.New(ctx, job.Config{Store: &jobtest.Memory{}, Inline: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -75,7 +75,7 @@ func Example() {
 	}
 	id := ""
 	for _, r := range []op.Request{
-		{Operation: "check_import", Input: []byte(`{"filename": "inns.csv"}`), Upload: []byte("The Float")},
+		{Operation: "check_import", Input: []byte(`{"filename": "inns.csv"}`), Upload: body.Bytes([]byte("The Float"))},
 		{Operation: "carry_out_import"},
 	} {
 		if id != "" {

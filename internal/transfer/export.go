@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,7 +21,7 @@ import (
 // Limits of exports.
 const (
 	maxExports = 2         // that run at once
-	maxExport  = 256 << 20 // bytes of the result, which is held in memory
+	maxExport  = 256 << 20 // bytes of the result
 )
 
 func exportOps(d *deps) []*op.Operation {
@@ -58,6 +57,13 @@ func (d *deps) exportWorld(ctx context.Context, c *op.Call, in exportIn) (out ex
 	if role > c.Grant.Role() {
 		return out, fault.BadField("role", "must be at most your own, %s", c.Grant.Role())
 	}
+	release, ok := d.worlds.Take(c.Grant.World().String())
+	if !ok {
+		e := fault.New(fault.RateLimited, "this world is being exported already; try again when that is done")
+		e.RetryAfter = 10 * time.Second
+		return out, e
+	}
+	defer release()
 	select {
 	case d.exports <- struct{}{}:
 		defer func() { <-d.exports }()
@@ -73,35 +79,39 @@ func (d *deps) exportWorld(ctx context.Context, c *op.Call, in exportIn) (out ex
 	if err := d.World.ExportFiles(ctx, c.Grant, in.Format, role, path); err != nil {
 		return out, err
 	}
-	file, err := packFiles(path)
+	w, err := c.Hold.Create(ctx, -1)
 	if err != nil {
 		return out, err
 	}
+	file, err := packFiles(&limitedWriter{to: w, left: maxExport}, path)
+	if err != nil {
+		return out, err
+	}
+	file.Body = w.File()
 	c.Reply.File = file
-	return exportOut{file.Name, len(file.Data)}, nil
+	return exportOut{file.Name, int(file.Body.Size())}, nil
 }
 
-// packFiles returns an exported file, or a zip of an exported folder.
-func packFiles(path string) (*op.File, error) {
+// packFiles writes an exported file, or a zip of an exported folder, and returns its name and type.
+func packFiles(w io.Writer, path string) (*op.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		if info.Size() > maxExport {
-			return nil, errTooLarge
-		}
-		data, err := os.ReadFile(path)
-		return &op.File{Name: filepath.Base(path), Type: "application/octet-stream", Data: data}, err
+	if info.IsDir() {
+		return &op.File{Name: filepath.Base(path) + ".zip", Type: "application/zip"}, zipFolder(w, os.DirFS(path))
 	}
-	data, err := zipFolder(os.DirFS(path))
-	return &op.File{Name: filepath.Base(path) + ".zip", Type: "application/zip", Data: data}, err
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(w, f)
+	return &op.File{Name: filepath.Base(path), Type: "application/octet-stream"}, errors.Join(err, f.Close())
 }
 
-// zipFolder returns a zip of the files of a folder. It depends on their names and bytes alone.
-func zipFolder(folder fs.FS) ([]byte, error) {
-	var buf bytes.Buffer
-	z := zip.NewWriter(&limitedWriter{to: &buf, left: maxExport})
+// zipFolder writes a zip of the files of a folder. It depends on their names and bytes alone.
+func zipFolder(w io.Writer, folder fs.FS) error {
+	z := zip.NewWriter(w)
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -117,8 +127,7 @@ func zipFolder(folder fs.FS) ([]byte, error) {
 		_, err = io.Copy(to, from)
 		return errors.Join(err, from.Close())
 	})
-	err = errors.Join(err, z.Close())
-	return buf.Bytes(), err
+	return errors.Join(err, z.Close())
 }
 
 var errTooLarge = fault.New(fault.TooLarge, "the export is larger than %d MiB; use loregate export on the server",

@@ -25,7 +25,7 @@ func importOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		op.Define(declare(op.Spec{
 			Name: "check_import", Title: "Check an import", Effect: access.Write,
-			Route: "POST /api/imports", Status: 202, BodyLimit: maxSource,
+			Route: "POST /api/imports", Status: 202, BodyLimit: maxSource, Spooled: true,
 			Doc: "Send a file or an archive of at most 64 MiB, or choose differently about one that you sent, and learn " +
 				"what an import would change. Nothing changes in the world. The files wait for a day; each person has " +
 				"one source in each world.",
@@ -54,9 +54,6 @@ const (
 // patience is the time for which a call waits for its job: small sources are done by then.
 const patience = 2 * time.Second
 
-// maxDuration bounds a job.
-const maxDuration = time.Hour
-
 type checkIn struct {
 	Data      []byte   `json:"data,omitzero" jsonschema:"The file, as base64; a zip for a folder. Leave it out to choose differently about the files that you sent."`
 	FileName  string   `json:"filename,omitzero" maxlen:"255" jsonschema:"Name of the file; formats are recognized by its ending."`
@@ -74,10 +71,10 @@ type idIn struct {
 type importOut struct {
 	ID      string  `json:"id"`
 	Kind    string  `json:"kind" enum:"check_import,import"`
-	Status  string  `json:"status" enum:"queued,running,completed,failed"`
+	Status  string  `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Done    int     `json:"done" jsonschema:"Steps that are done; 0 on another process than the job's."`
 	Total   int     `json:"total" jsonschema:"Steps in all; 0 if that is unknown."`
-	Message string  `json:"message,omitzero" jsonschema:"Why it failed."`
+	Message string  `json:"message,omitzero" jsonschema:"Why it failed or was cancelled."`
 	File    string  `json:"file,omitzero" jsonschema:"Name of the file."`
 	Choices Choices `json:"choices" jsonschema:"The choices that it was made with."`
 	Report  *report `json:"report,omitzero"`
@@ -93,23 +90,34 @@ type outcome struct {
 
 func (d *deps) checkImport(ctx context.Context, c *op.Call, in checkIn) (importOut, error) {
 	source := sourceOf(c.Grant)
-	if len(in.Data) > 0 {
+	last, release, err := d.takeSource(ctx, c.Grant)
+	if err != nil {
+		return importOut{}, err
+	}
+	defer release()
+	sent := c.Upload != nil && c.Upload.Size() > 0
+	if sent {
 		name, err := cleanName(in.FileName)
 		if err != nil {
 			return importOut{}, err
 		}
-		if len(in.Data) > maxSource {
-			return importOut{}, fault.New(fault.TooLarge, "data: the file is larger than %d MiB; import it in parts",
-				maxSource>>20)
-		}
-		if err := d.staging.put(source, name, in.Data); err != nil {
+		if err := d.staging.put(source, name, c.Upload.Open()); err != nil {
 			return importOut{}, err
 		}
 	}
-	if _, _, err := d.staging.findFile(source); err != nil {
+	_, sum, err := d.staging.findFile(source)
+	if err != nil {
 		return importOut{}, err
 	}
-	choices := Choices{in.Format, in.Level, in.Open, in.Confirm, in.HideLinks}
+	// An empty list is no choice, like none.
+	choices := Choices{in.Format, in.Level, append([]string(nil), in.Open...), append([]string(nil), in.Confirm...),
+		in.HideLinks}
+	if !sent && last != nil && last.Kind == checkKind && last.State == job.Completed {
+		// The same files with the same choices: the answer stands until an import finds that it does not.
+		if done, err := decodeOutcome(*last); err != nil || done.Source == sum && sameJSON(done.Choices, choices) {
+			return d.replyWith(c, *last, err)
+		}
+	}
 	return d.start(ctx, c, checkKind, func(ctx context.Context) (any, error) {
 		return d.dryRun(ctx, c.Grant, choices)
 	})
@@ -128,20 +136,47 @@ func cleanName(name string) (string, error) {
 func (d *deps) start(ctx context.Context, c *op.Call, kind string, work job.Work) (importOut, error) {
 	source := sourceOf(c.Grant)
 	j, err := d.Jobs.Start(ctx, c.Grant, kind, patience, func(ctx context.Context) (any, error) {
-		ctx, cancel := context.WithTimeout(ctx, maxDuration)
-		defer cancel()
 		defer d.progress.removeSteps(source)
 		out, err := work(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fault.New(fault.TooLarge, "this took longer than an hour; import the files in parts").Because(err)
+		if errors.Is(err, fault.TooLarge) {
+			// To try again would be as much work; the files are sent again in parts.
+			err = errors.Join(err, d.staging.removeSource(source))
 		}
 		return out, err
 	})
+	return d.replyWith(c, j, err)
+}
+
+// replyWith answers a call with a job.
+func (d *deps) replyWith(c *op.Call, j job.Job, err error) (importOut, error) {
 	if err != nil {
 		return importOut{}, err
 	}
 	c.Reply.Location = "/api/imports/" + j.ID.String()
 	return d.showJob(c.Grant, j)
+}
+
+// takeSource takes the caller's source for a call, until release is called. It refuses that while a job or another call
+// works on the source; a source is on one process's disk, so no other process can. It returns the latest check or import
+// of the caller in the world; nil if there is none.
+func (d *deps) takeSource(ctx context.Context, g access.Grant) (last *job.Job, release func(), err error) {
+	release, ok := d.sources.Take(sourceOf(g))
+	if !ok {
+		return nil, nil, fault.New(fault.Conflict, "another call of yours works on your files in this world: wait for "+
+			"its answer")
+	}
+	list, err := d.Jobs.List(ctx, g, job.List{Mine: true, Kinds: []string{checkKind, importKind}, Limit: 1})
+	if err == nil && len(list) > 0 {
+		if last = &list[0]; !last.Done() {
+			err = fault.New(fault.Conflict, "your files in this world are being worked on already (%s, %s): wait for it "+
+				"with get_import, or cancel it with cancel_job", last.Kind, last.State).With("job_id", last.ID.String())
+		}
+	}
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return last, release, nil
 }
 
 // dryRun imports the caller's source without a change.
@@ -217,6 +252,11 @@ func (d *deps) carryOut(ctx context.Context, c *op.Call, in idIn) (importOut, er
 	if err != nil {
 		return importOut{}, err
 	}
+	_, release, err := d.takeSource(ctx, c.Grant)
+	if err != nil {
+		return importOut{}, err
+	}
+	defer release()
 	return d.start(ctx, c, importKind, func(ctx context.Context) (any, error) {
 		return d.importChecked(ctx, c.Grant, checked)
 	})
@@ -228,7 +268,7 @@ func (d *deps) importChecked(ctx context.Context, g access.Grant, checked outcom
 	if err != nil {
 		return now, err
 	}
-	if !sameOutcome(now, checked) {
+	if !sameJSON(now, checked) {
 		return now, fault.New(fault.Conflict, "the files or the world have changed since the check, so that other things "+
 			"would happen; nothing was changed: check the import again")
 	}
@@ -239,8 +279,8 @@ func (d *deps) importChecked(ctx context.Context, g access.Grant, checked outcom
 	return done, d.staging.removeSource(sourceOf(g))
 }
 
-// sameOutcome compares outcomes as they are stored: a job's result has gone through JSON.
-func sameOutcome(a, b outcome) bool {
+// sameJSON compares parts of outcomes as they are stored: a job's result has gone through JSON.
+func sameJSON(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, other := json.Marshal(b)
 	return err == nil && other == nil && bytes.Equal(x, y)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func sourceOf(g access.Grant) string {
 const uploadFolder = "upload"
 
 // put stores a source in place of the person's earlier one.
-func (s staging) put(source, name string, data []byte) (err error) {
+func (s staging) put(source, name string, data io.Reader) (err error) {
 	defer fault.Wrap(&err, "transfer: store a source")
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
 		return err
@@ -57,7 +58,12 @@ func (s staging) put(source, name string, data []byte) (err error) {
 	if err := root.MkdirAll(filepath.Join(source, uploadFolder), 0o700); err != nil {
 		return err
 	}
-	return root.WriteFile(filepath.Join(source, uploadFolder, name), data, 0o600)
+	f, err := root.OpenFile(filepath.Join(source, uploadFolder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, data)
+	return errors.Join(err, f.Close())
 }
 
 // checkRoom removes the sources that have waited for too long, and refuses another one if too many are left.
@@ -99,12 +105,16 @@ func (s staging) findFile(source string) (path, sum string, err error) {
 		return "", "", fmt.Errorf("transfer: find a source: %w", err)
 	}
 	path = filepath.Join(dir, list[0].Name())
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", "", absent
 	}
-	hash := sha256.Sum256(data)
-	return path, hex.EncodeToString(hash[:]), err
+	if err != nil {
+		return "", "", fmt.Errorf("transfer: find a source: %w", err)
+	}
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return path, hex.EncodeToString(hash.Sum(nil)), errors.Join(err, f.Close())
 }
 
 func (s staging) removeSource(source string) error {

@@ -44,12 +44,15 @@ type deps struct {
 	Config
 	staging  staging
 	progress progressTable
+	sources  *access.Slots // one call works on a source
 	exports  chan struct{} // a place for each export that may run
+	worlds   *access.Slots // of exports; no world has all places
 }
 
 // New returns the surface.
 func New(c Config) op.Surface {
-	d := &deps{Config: c, staging: staging{folder: c.Folder, now: c.Now}, exports: make(chan struct{}, maxExports)}
+	d := &deps{Config: c, staging: staging{folder: c.Folder, now: c.Now}, exports: make(chan struct{}, maxExports),
+		sources: access.NewSlots(1), worlds: access.NewSlots(maxExports - 1)}
 	s := op.Surface{Name: Surface, Title: "Import and export",
 		Doc: "What would these files become, and who would see it? What does the world look like as files?"}
 	s.Operations = append(importOps(d), exportOps(d)...)

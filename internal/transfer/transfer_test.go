@@ -2,17 +2,22 @@ package transfer_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/job"
+	"loregate/internal/job/jobtest"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
 	"loregate/internal/transfer"
@@ -29,8 +34,13 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	return newStageOf(t, job.Config{Store: &jobtest.Memory{}, Inline: true})
+}
+
+func newStageOf(t *testing.T, c job.Config) *stage {
+	t.Helper()
 	s := &stage{t: t, world: &notes{}, folder: t.TempDir(), now: time.Now()}
-	jobs, err := job.New(t.Context(), job.Config{Store: &jobTable{}, Inline: true})
+	jobs, err := job.New(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +56,20 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
+// waits makes each import wait for the closing of the channel that it returns.
+func (n *notes) waits() (free chan struct{}) {
+	free = make(chan struct{})
+	n.work = func(ctx context.Context) error {
+		select {
+		case <-free:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return free
+}
+
 func gm(name string) access.Caller {
 	return access.Caller{Subject: access.Subject(name), Actor: access.Person, EveryRole: access.RoleGM}
 }
@@ -57,8 +81,11 @@ func (s *stage) call(by access.Caller, operation string, input map[string]any, f
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a, err := s.ops.Invoke(s.t.Context(), by, op.Request{Operation: operation, Input: in, Upload: file, World: "main",
-		Transport: "rest"})
+	r := op.Request{Operation: operation, Input: in, World: "main", Transport: "rest"}
+	if file != nil {
+		r.Upload = body.Bytes(file)
+	}
+	a, err := s.ops.Invoke(s.t.Context(), by, r)
 	if err != nil {
 		return "", err
 	}
@@ -104,6 +131,94 @@ func TestNothingIsCarriedOutThatWasNotShown(t *testing.T) {
 	}
 }
 
+// A check of the same files with the same choices is not made again while its answer stands.
+func TestACheckIsNotRepeated(t *testing.T) {
+	s := newStage(t)
+	check := func(in map[string]any, file []byte) string {
+		t.Helper()
+		id, err := s.call(gm("ada"), "check_import", in, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := check(map[string]any{"filename": "inns.csv", "level": "gm"}, []byte("one"))
+	for range 3 {
+		for _, nothing := range [][]byte{nil, {}} {
+			if id := check(map[string]any{"level": "gm", "open": []string{}}, nothing); id != first {
+				t.Errorf("%s answers, want %s", id, first)
+			}
+		}
+	}
+	if s.world.checks != 1 {
+		t.Errorf("%d checks, want 1", s.world.checks)
+	}
+	second := check(map[string]any{}, nil)
+	third := check(map[string]any{"filename": "inns.csv"}, []byte("one"))
+	if second == first || third == second || s.world.checks != 3 {
+		t.Errorf("other choices and other files are not checked: %d checks", s.world.checks)
+	}
+	s.world.work = func(context.Context) error { return fault.New(fault.TooLarge, "too slow") }
+	if _, err := s.call(gm("ada"), "carry_out_import", map[string]any{"id": third}, nil); err == nil ||
+		!strings.Contains(err.Error(), "too slow") {
+		t.Errorf("a slow import: %v", err)
+	}
+	if _, err := s.call(gm("ada"), "check_import", map[string]any{}, nil); !errors.Is(err, fault.NotFound) ||
+		s.world.checks != 4 {
+		t.Errorf("files that were too slow are checked again without being sent: %v, %d checks", err, s.world.checks)
+	}
+}
+
+// One job at a time works on the files of a person in a world.
+func TestWorkOnFilesIsNotQueuedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStageOf(t, job.Config{Store: &jobtest.Memory{}})
+		free := s.world.waits()
+		first, err := s.call(gm("ada"), "check_import", map[string]any{"filename": "inns.csv"}, []byte("one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, file := range map[string][]byte{"without files": nil, "with files": []byte("two")} {
+			_, err := s.call(gm("ada"), "check_import", map[string]any{"filename": "inns.csv"}, file)
+			if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "cancel_job") {
+				t.Errorf("a second check %s: %v", name, err)
+			}
+		}
+		close(free)
+		synctest.Wait()
+		if _, err := s.call(gm("ada"), "carry_out_import", map[string]any{"id": first}, nil); err != nil {
+			t.Errorf("the first check cannot be carried out: %v", err)
+		}
+	})
+}
+
+// Calls at the same time are not all let in before the first of them has a job.
+func TestCallsAtOnceStartOneJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStageOf(t, job.Config{Store: &jobtest.Memory{}})
+		defer close(s.world.waits())
+		errs := make(chan error)
+		for range 8 {
+			go func() {
+				_, err := s.call(gm("ada"), "check_import", map[string]any{"filename": "inns.csv"}, []byte("one"))
+				errs <- err
+			}()
+		}
+		started := 0
+		for range 8 {
+			if err := <-errs; err == nil {
+				started++
+			} else if !errors.Is(err, fault.Conflict) {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		if started != 1 || s.world.checks != 1 {
+			t.Errorf("%d calls were let in, %d checks made; want one", started, s.world.checks)
+		}
+	})
+}
+
 func TestSourcesAreBounded(t *testing.T) {
 	s := newStage(t)
 	check := func(who, file string, data []byte) error {
@@ -141,13 +256,37 @@ func TestSourcesAreBounded(t *testing.T) {
 	}
 }
 
+// A second export of a world is refused while the first one runs, so that places are left for other worlds.
+func TestAWorldDoesNotHoldAllExports(t *testing.T) {
+	s := newStage(t)
+	export := func() error {
+		_, err := s.ops.Invoke(t.Context(), gm("ada"), op.Request{Operation: "export_world", World: "main", Transport: "rest",
+			Input: []byte(`{"format": "table"}`)})
+		return err
+	}
+	var second error
+	s.world.work = func(context.Context) error {
+		s.world.work = nil
+		second = export()
+		return nil
+	}
+	if err := export(); err != nil || !errors.Is(second, fault.RateLimited) {
+		t.Errorf("the first export: %v, the second: %v", err, second)
+	}
+	if err := export(); err != nil {
+		t.Errorf("a later export: %v", err)
+	}
+}
+
 func TestAnExportIsAFile(t *testing.T) {
 	s := newStage(t)
 	a, err := s.ops.Invoke(t.Context(), gm("ada"), op.Request{Operation: "export_world", World: "main", Transport: "rest",
 		Input: []byte(`{"format": "table"}`)})
-	if err != nil || a.Reply.File == nil || a.Reply.File.Name != "world-user.csv" ||
-		string(a.Reply.File.Data) != "name\n" {
-		t.Errorf("%+v, %v", a, err)
+	if err != nil || a.Reply.File == nil || a.Reply.File.Name != "world-user.csv" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if text, err := io.ReadAll(a.Reply.File.Open()); err != nil || string(text) != "name\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 	for _, in := range []string{`{"format": "lore"}`, `{"format": "table", "role": "admin"}`} {
 		if _, err := s.ops.Invoke(t.Context(), gm("ada"), op.Request{Operation: "export_world", World: "main",

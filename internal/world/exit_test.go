@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/job"
 	"loregate/internal/store/sqlite/sqlitetest"
@@ -33,8 +34,8 @@ func TestAcceptedExitIsCreatedOnce(t *testing.T) {
 	tell(`{"fromId":"` + tower + `","direction":"in"}`)
 	s.As("gm").Call("list-exits", `{"locationId":"loc-tower"}`).Is("exits.#", 2, "exits.1.toLocationId", quay)
 	tell(`{"fromId":"` + tower + `","toId":"` + s.IDOf("Oda Tarn").String() + `","direction":"in"}`)
-	if list, err := store.Claim(t.Context(), []string{"exits"}, s.Now.Add(time.Second), s.Now, 9); err != nil ||
-		len(list) != 1 || list[0].State != job.DeliveryFailed {
+	if list, err := store.Claim(t.Context(), []string{"exits"}, access.WorldID{}, s.Now.Add(time.Second), s.Now,
+		9); err != nil || len(list) != 1 || list[0].State != job.DeliveryFailed {
 		t.Errorf("an exit to a person: %+v, %v", list, err)
 	}
 }

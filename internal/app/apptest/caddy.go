@@ -2,28 +2,20 @@ package apptest
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"loregate/internal/programtest"
 )
 
-// Caddy runs deploy/Caddyfile in front of servers, for a test of a package below internal/app. Without the
-// program the test is skipped.
+// Caddy runs deploy/Caddyfile in front of servers, for a test of a package below internal/app.
 func Caddy(t testing.TB, site, servers string) {
 	t.Helper()
-	program := os.Getenv("CADDY")
-	if program == "" {
-		program = "caddy"
-	}
-	program, err := exec.LookPath(program)
-	if err != nil {
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("Caddy is not installed (looked in CADDY and on the path)")
-	}
+	program := programtest.Find(t, "Caddy", cmp.Or(os.Getenv("CADDY"), "caddy"))
 	home := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program, "run", "--config",
 		filepath.Join("..", "..", "..", "deploy", "Caddyfile"), "--adapter", "caddyfile")

@@ -2,29 +2,19 @@ package apptest
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"loregate/internal/programtest"
 )
 
-// Chromium returns the path of a Chromium. If none is installed it skips the test, or with
-// REQUIRE_ENGINES=1 fails it.
+// Chromium returns the path of a Chromium.
 func Chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("REQUIRE_ENGINES") == "1" {
-		t.Fatal("there is no Chromium; apt-get install chromium")
-	}
-	t.Skip("there is no Chromium; the page is not tried in a browser")
-	return ""
+	return programtest.Find(t, "Chromium", "chromium", "chromium-browser", "google-chrome")
 }
 
 // Browse opens a tab of a headless Chromium, with cookies and storage of its own, and returns its context. The tab ends

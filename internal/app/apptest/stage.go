@@ -32,6 +32,15 @@ func Config(t testing.TB, data string) app.Config {
 // Quiet returns the options of a test without limits; Open discards its log.
 func Quiet() app.Options { return app.Options{Profile: access.ProfileNone} }
 
+// Unlimited returns the environment of a program whose callers have no limits but those of connections.
+func Unlimited() (env []string) {
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH",
+		"COMMANDS", "PLAYERS", "WORK", "GM_WORK"} {
+		env = append(env, "LOREGATE_LIMITS_"+limit+"=-1")
+	}
+	return env
+}
+
 // Open opens the product; without a logger in the options the log is discarded. shut closes it. It
 // may be called several times, and is called at the end of the test.
 func Open(t testing.TB, c app.Config, o app.Options) (a *app.App, shut func()) {

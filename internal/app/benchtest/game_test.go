@@ -77,16 +77,20 @@ func (s *stage) hostGame(people, clients int) *hostedGame {
 	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth",
 		"seconds": map[string]any{"sitrep": 80000}}, &made)
 	g := &hostedGame{id: made.ID}
+	var invited struct{ Link string }
+	s.call(s.token, "/api/games/"+g.id+"/invitation", map[string]any{}, &invited)
+	_, guest, _ := strings.Cut(invited.Link, "#")
 	for i := range people + clients {
+		by := s.token
 		in := map[string]any{"name": fmt.Sprint("Nr", i), "as": "mcp"}
 		if i < people {
-			in["as"] = "person"
+			in["as"], by = "person", guest
 		}
 		var got struct {
 			Token string `json:"token"`
 			Key   string `json:"mcp_key"`
 		}
-		s.call(s.token, "/api/games/"+g.id+"/join", in, &got)
+		s.call(by, "/api/games/"+g.id+"/join", in, &got)
 		if i < people {
 			g.people = append(g.people, got.Token)
 		} else {

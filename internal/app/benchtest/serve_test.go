@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/loadtest"
 )
 
@@ -34,10 +35,7 @@ func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(b.Context(), path, args...)
 	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error",
 		"GOGC=", "GOMEMLIMIT=")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
-		"AUTH"} {
-		c.Env = append(c.Env, "LOREGATE_LIMITS_"+limit+"=-1")
-	}
+	c.Env = append(c.Env, apptest.Unlimited()...)
 	return c
 }
 

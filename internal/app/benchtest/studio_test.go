@@ -7,7 +7,6 @@ import (
 	"image"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 	"loregate/internal/cputest"
 	"loregate/internal/loadtest"
 	"loregate/internal/op"
+	"loregate/internal/programtest"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
 	"loregate/internal/studio/texture"
@@ -37,9 +37,7 @@ type studioStage struct {
 func newStudioStage(b *testing.B) *studioStage {
 	b.Helper()
 	requireBench(b)
-	if _, err := exec.LookPath("blender"); err != nil {
-		b.Skip("there is no blender")
-	}
+	programtest.Find(b, "blender")
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		b.Fatal(err)

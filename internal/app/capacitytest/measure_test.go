@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/loadtest"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -121,9 +122,7 @@ func newStage(t *testing.T, standby bool) *stage {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	env := append(os.Environ(), "LOREGATE_DATABASE="+s.address, "LOREGATE_DATA="+s.data, "LOREGATE_ADDR=127.0.0.1:0")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH", "LISTS", "RESOURCES"} {
-		env = append(env, "LOREGATE_LIMITS_"+limit+"=-1")
-	}
+	env = append(env, apptest.Unlimited()...)
 	for _, args := range [][]string{{"world", "create", "main"}, {"key", "create", "clients", "--role", "admin"}} {
 		cmd := exec.Command(program, args...)
 		cmd.Env = env

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,6 +69,45 @@ func TestFilesAreSentWithoutScripts(t *testing.T) {
 	}
 	if status, _, _ := player.send("GET", "/export/lendwater?role=user", nil); status != 403 {
 		t.Errorf("a player downloads: %d", status)
+	}
+}
+
+// TestAnImportIsCancelledOnItsPage cancels the check of many notes, which waits or runs.
+func TestAnImportIsCancelledOnItsPage(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm, player := s.visitor(), s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	player.signIn(s.code(access.RoleUser))
+	var notes bytes.Buffer
+	z := zip.NewWriter(&notes)
+	for i := range 40_000 {
+		w, err := z.Create("note " + strconv.Itoa(i) + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte("# Note\n\nThe mill stands by [[note " + strconv.Itoa(i+1) + "]].\n"))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, body, answer := gm.sendFiles("/import/lendwater", map[string]string{"notes.zip": notes.String()})
+	at := answer.Request.URL.Path
+	if !strings.Contains(body, `action="`+at+`/cancel"`) {
+		t.Fatalf("the page of the check has no button to cancel it: %.3000s", body)
+	}
+	if _, body, _ := gm.send("GET", "/import/lendwater", nil); !strings.Contains(body, "Under way") ||
+		!strings.Contains(body, `action="`+at+`/cancel"`) {
+		t.Errorf("the page of imports does not list the check: %.3000s", body)
+	}
+	if status, _, _ := player.send("POST", at+"/cancel", nil); status != 404 && status != 403 {
+		t.Errorf("a player cancels it: %d", status)
+	}
+	if status, body, _ := gm.send("POST", at+"/cancel", nil); status != 200 || !strings.Contains(body, "it was cancelled") {
+		t.Errorf("%d %.3000s", status, body)
+	}
+	if _, body, _ := gm.send("GET", "/import/lendwater", nil); strings.Contains(body, "Under way") {
+		t.Errorf("the page of imports lists a cancelled check: %.3000s", body)
 	}
 }
 

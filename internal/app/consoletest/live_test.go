@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
+	"loregate/internal/programtest"
 )
 
 // TestOthersComeAndGo shows two players on phones who else is near, without a reload, and not the player that only game
@@ -154,12 +153,7 @@ func TestTheOverviewTellsWhatGoesOn(t *testing.T) {
 // TestARunIsFollowed opens the page of a run while Blender works on it, and sees it end.
 func TestARunIsFollowed(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("blender"); err != nil {
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("there is no blender")
-	}
+	programtest.Find(t, "blender")
 	s := newStage(t)
 	gm := s.visitor()
 	gm.signIn(s.code(access.RoleGM))

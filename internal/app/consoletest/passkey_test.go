@@ -76,6 +76,7 @@ func TestPasskeyAnswersCannotBeReused(t *testing.T) {
 	s := newStage(t)
 	p := s.passkeyTab()
 	p.allow("401")
+	p.allow("413")
 	p.signIn(strings.Replace(s.link(access.RoleGM), s.base, p.base, 1))
 	p.open("/account")
 	p.fill("#passkey-name", "laptop")
@@ -102,7 +103,7 @@ func TestPasskeyAnswersCannotBeReused(t *testing.T) {
 		{"a changed signature", "first.state", `first.answer.replace(/"signature":"..../, '"signature":"AAAA')`, "401"},
 		{"another user handle", "first.state", `first.answer.replace(/"userHandle":"..../, '"userHandle":"AAAA')`, "401"},
 		{"no answer", "first.state", `"{}"`, "401"},
-		{"a long answer", "first.state", `"x".repeat(70000)`, "401"},
+		{"a long answer", "first.state", `"x".repeat(70000)`, "413"},
 		{"the answer", "first.state", "first.answer", "in"},
 		{"the answer once more", "first.state", "first.answer", "401"},
 	} {

@@ -6,6 +6,7 @@ import (
 	littleendian "encoding/binary"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/canon"
-	"loregate/internal/store/sqlite"
 )
 
 // page is a page of a store's file.
@@ -173,33 +173,6 @@ func readStoreFiles(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// worldDigests returns the digest of each table of each world.
-func worldDigests(t *testing.T, dir string) (sums []string) {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, app.StoreFile)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Read(t.Context(), func(r canon.Reader) error {
-		worlds, err := r.Worlds(t.Context(), canon.WorldQuery{All: true})
-		for _, w := range worlds {
-			for _, table := range canon.Tables {
-				d, err := canon.Digest(t.Context(), r, w.ID, table)
-				if err != nil {
-					return err
-				}
-				sums = append(sums, fmt.Sprintf("%s %d %s", table, d.Rows, d.Sum))
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sums
-}
-
 func configOf(t *testing.T, dir string) app.Config {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
@@ -217,7 +190,7 @@ func configOf(t *testing.T, dir string) app.Config {
 func TestADamagedPageIsFoundAndMended(t *testing.T) {
 	silenceLog(t)
 	whole := newSampleStore(t)
-	want := worldDigests(t, whole)
+	want := digestsByWorld(t, whole)
 	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 4))
 	outcomes := map[string]int{}
 	for _, file := range []string{app.StoreFile, app.StoreFile + "-access"} {
@@ -263,12 +236,12 @@ func damagePage(t *testing.T, path string, number int, do func([]byte)) {
 
 // checkDamage looks for the damage in a copy of the store, repairs the store and returns the
 // outcome: "refused", "recovered" or "harmless".
-func checkDamage(t *testing.T, name, dir string, want []string) (outcome string) {
+func checkDamage(t *testing.T, name, dir string, want map[string]string) (outcome string) {
 	t.Helper()
 	said := detectDamage(t, name, copyStore(t, dir))
 	before := readStoreFiles(t, dir)
 	var out bytes.Buffer
-	err := app.Repair(t.Context(), configOf(t, dir), false, &out)
+	err := app.Repair(t.Context(), configOf(t, dir), nil, false, &out)
 	if err != nil {
 		if said == "" {
 			t.Errorf("%s: nobody found it, and repair refuses: %v", name, err)
@@ -287,9 +260,8 @@ func checkDamage(t *testing.T, name, dir string, want []string) (outcome string)
 		t.Logf("%s: %v\n%s", name, err, out.String())
 		return "refused"
 	}
-	if got := worldDigests(t, dir); !slices.Equal(got, want) {
-		t.Errorf("%s: after the repair the worlds hold\n%s\nwant\n%s", name, strings.Join(got, "\n"),
-			strings.Join(want, "\n"))
+	if got := digestsByWorld(t, dir); !maps.Equal(got, want) {
+		t.Errorf("%s: after the repair the worlds hold\n%v\nwant\n%v", name, got, want)
 	}
 	var report bytes.Buffer
 	if err := app.Doctor(t.Context(), configOf(t, dir), "test", "", &report); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/raceenabled"
 )
 
@@ -35,7 +36,7 @@ func startLocal(t *testing.T, at, era string) *localServer {
 			l.heard <- r.Params.URI
 		}})
 	cmd := command(t, at, "mcp", "--role", "admin")
-	said := &tail{}
+	said := &apptest.Tail{}
 	cmd.Stderr = said
 	var err error
 	l.ClientSession, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd},

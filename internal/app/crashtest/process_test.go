@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -91,10 +92,7 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
 	data, database := settingsFor(at)
 	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
-		"AUTH", "COMMANDS"} {
-		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
-	}
+	cmd.Env = append(cmd.Env, apptest.Unlimited()...)
 	return cmd
 }
 
@@ -126,7 +124,7 @@ type server struct {
 	url    string
 	key    string
 	client *http.Client
-	said   *tail
+	said   *apptest.Tail
 	dead   chan struct{}
 }
 
@@ -140,7 +138,7 @@ func startServer(t testing.TB, at, key string, env ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.said = &tail{}
+	s.said = &apptest.Tail{}
 	listens := make(chan string, 1)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -149,7 +147,7 @@ func startServer(t testing.TB, at, key string, env ...string) *server {
 		defer close(s.dead)
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
-			s.said.add(lines.Text())
+			s.said.Add(lines.Text())
 			if rest, ok := strings.CutPrefix(lines.Text(), "Loregate serves "); ok {
 				listens <- strings.Fields(rest)[0]
 			}
@@ -183,36 +181,6 @@ func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.dead
 	s.client.CloseIdleConnections()
-}
-
-// maxTailLines has room for the stacks of a process.
-const maxTailLines = 1000
-
-// tail keeps the last lines of a process's output.
-type tail struct {
-	mu    sync.Mutex
-	lines []string // guarded by mu
-}
-
-func (t *tail) add(line string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lines = append(t.lines, line)
-	if len(t.lines) > maxTailLines {
-		t.lines = t.lines[1:]
-	}
-}
-
-// Write keeps b as one line, even if it is not.
-func (t *tail) Write(b []byte) (int, error) {
-	t.add(string(b))
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.Join(t.lines, "\n")
 }
 
 // routes maps the operations that clerks call to their REST routes.

@@ -65,6 +65,7 @@ func TestFailover(t *testing.T) {
 		t.Skip("FAILOVER_KILLS is not set: no cluster is started (make proof does)")
 	}
 	c := patronitest.Start(t)
+	c.CheckStrangers()
 	c.CreateDatabase()
 	s := newService(t, c)
 	s.openWorld("main")

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/app/patronitest"
 )
 
@@ -50,9 +51,7 @@ func newService(t *testing.T, c *patronitest.Cluster, env ...string) *service {
 	}
 	s.env = append(os.Environ(), "LOREGATE_DATABASE="+c.Address(), "LOREGATE_DATA="+filepath.Join(c.Dir, "files"),
 		"LOREGATE_LOG_LEVEL=warn", "LOREGATE_POOL_CONNECTIONS=8")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "WRITES", "AUTH", "COMMANDS", "PLAYERS"} {
-		s.env = append(s.env, "LOREGATE_LIMITS_"+limit+"=-1")
-	}
+	s.env = append(s.env, apptest.Unlimited()...)
 	s.env = append(s.env, env...)
 	return s
 }

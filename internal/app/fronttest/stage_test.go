@@ -37,6 +37,11 @@ type stage struct {
 // nil.
 func open(t testing.TB, change func(*app.Config)) *stage {
 	t.Helper()
+	return openWith(t, change, app.Options{})
+}
+
+func openWith(t testing.TB, change func(*app.Config), o app.Options) *stage {
+	t.Helper()
 	c, err := app.LoadConfig("", []string{"LOREGATE_DATA=" + t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +50,8 @@ func open(t testing.TB, change func(*app.Config)) *stage {
 		change(&c)
 	}
 	s := &stage{t: t}
-	if s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0",
-		Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	o.Version, o.Logger = "1.0.0", slog.New(slog.DiscardHandler)
+	if s.app, err = app.Open(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
 	w, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "mire", Title: "The Mire",

@@ -221,13 +221,13 @@ func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
 // TestAGameInTheBrowser plays a game of two people and six AI players to its end. The server is
 // killed in the middle of a phase, and another is started. In full, durations are a twentieth
 // and the game may take ten days; otherwise it takes one, and the durations leave a person's
-// hands just enough time.
+// hands enough time in a browser on a busy machine.
 func TestAGameInTheBrowser(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := open(t)
-	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 1.5, Discussion: 2, Extension: 0.5, Overtime: 0.5, Nomination: 1.5,
-		Trial: 0.5, Verdict: 1.5, Night: 1.5}, 1
+	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 2, Discussion: 25, Extension: 2, Overtime: 0.5, Nomination: 8,
+		Trial: 0.5, Verdict: 8, Night: 8}, 1
 	if full() {
 		seconds, days = rule.Seconds{Sitrep: 0.75, Pulse: 1.5, Discussion: 6, Extension: 0.75, Overtime: 3,
 			Nomination: 1.5, Trial: 1.5, Verdict: 1.5, Night: 1.5}, 10
@@ -272,6 +272,10 @@ func TestAGameInTheBrowser(t *testing.T) {
 	before := g.viewAs(g.seats[1])
 	h.killAndRestart()
 	wantSameGame(t, before, g.viewAs(g.seats[1]))
+	ada.types("#text", "Is the light back?")
+	if !ben.waits(ctx, `document.querySelector("#log").innerText.includes("Is the light back?")`) {
+		t.Fatal("the pages do not find the server again")
+	}
 	play(ctx, t, ada, ben)
 	shoot(t, ada, "end")
 	shoot(t, ben, "end-phone")

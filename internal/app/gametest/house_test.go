@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"loregate/internal/access"
@@ -45,8 +46,13 @@ func openWith(t testing.TB, with func(*app.Config)) *house {
 
 func (h *house) newKey(subject string) string {
 	h.t.Helper()
+	return h.newKeyOf(subject, false)
+}
+
+func (h *house) newKeyOf(subject string, operator bool) string {
+	h.t.Helper()
 	key, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: subject, Subject: access.Subject(subject),
-		Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"main"})
+		Actor: access.Person, MaxRole: access.RoleAdmin, Operator: operator}, []string{"main"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -118,9 +124,11 @@ type seat struct {
 	Token string `json:"token"`
 	Key   string `json:"mcp_key"`
 	Link  string `json:"link"`
+	Code  string `json:"recovery"`
 }
 
-// newGame creates a game with the given numbers of people, clients over MCP, and AI players.
+// newGame creates a game with the given numbers of people, clients over MCP, and AI players. The first person is the
+// host; the others join by an invitation, as do clients at a table at which the host plays.
 func (h *house) newGame(settings object, people, clients, programs int) *table {
 	h.t.Helper()
 	var made struct {
@@ -129,7 +137,10 @@ func (h *house) newGame(settings object, people, clients, programs int) *table {
 	h.do(h.key, "POST", "/api/games", settings, &made)
 	t := &table{house: h, id: made.ID}
 	for i := range people + clients + programs {
-		in := object{"name": fmt.Sprintf("Nr%d", i+1), "host": i == 0 && people > 0}
+		in, token := object{"name": fmt.Sprintf("Nr%d", i+1), "host": i == 0 && people > 0}, h.key
+		if i > 0 && i < people+clients && people > 0 {
+			token = t.invitation()
+		}
 		switch {
 		case i >= people+clients:
 			in["as"] = "ai"
@@ -138,10 +149,19 @@ func (h *house) newGame(settings object, people, clients, programs int) *table {
 			in["as"] = "mcp"
 		}
 		var s seat
-		h.do(h.key, "POST", "/api/games/"+t.id+"/join", in, &s)
+		h.do(token, "POST", "/api/games/"+t.id+"/join", in, &s)
 		t.seats = append(t.seats, s)
 	}
 	return t
+}
+
+// invitation returns the token of a link by which anybody joins.
+func (t *table) invitation() string {
+	t.t.Helper()
+	var made struct{ Link string }
+	t.do(t.key, "POST", "/api/games/"+t.id+"/invitation", object{}, &made)
+	_, token, _ := strings.Cut(made.Link, "#")
+	return token
 }
 
 func (t *table) begin() {

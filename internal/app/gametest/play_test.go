@@ -47,7 +47,7 @@ func TestPeoplePlayOverHTTP(t *testing.T) {
 		}
 	}
 	var again seat
-	h.do(h.key, "POST", "/api/games/"+g.id+"/seats/p2/token", object{}, &again)
+	h.do(g.seats[1].Code, "POST", "/api/games/"+g.id+"/seats/mine/token", object{}, &again)
 	if status, _ := h.send(g.seats[1].Token, "GET", "/api/games/"+g.id, nil); status != 401 {
 		t.Errorf("a lost token still opens its seat: %d", status)
 	}

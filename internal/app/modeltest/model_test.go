@@ -67,13 +67,19 @@ func config(t *testing.T, fake *modeltest.Server) app.Config {
 
 func open(t *testing.T, c app.Config) *house {
 	t.Helper()
+	return openAt(t, c, time.Now)
+}
+
+// openAt is open with a clock.
+func openAt(t *testing.T, c app.Config, now func() time.Time) *house {
+	t.Helper()
 	h := &house{t: t, keys: map[access.Role]string{}, log: &log{}}
 	logger, err := telemetry.NewLogger(telemetry.LogConfig{Level: "debug", Content: true, Out: h.log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := apptest.Sample(t, c.Data)
-	h.app, _ = apptest.Open(t, c, app.Options{Profile: access.ProfileNone, Logger: logger})
+	h.app, _ = apptest.Open(t, c, app.Options{Profile: access.ProfileNone, Logger: logger, Now: now})
 	for _, k := range made.Keys {
 		h.keys[k.Role] = k.Secret
 	}

@@ -82,7 +82,9 @@ func TestTurnsWithABadModel(t *testing.T) {
 	})
 	c := config(t, fake)
 	c.Model.Uses, c.Narration.Patience = []string{"narration"}, patience
-	with, without := open(t, c), open(t, config(t, nil))
+	began := time.Now()
+	slow := func() time.Time { return began.Add(time.Since(began) / 60) } // the world's clock would go on each minute
+	with, without := openAt(t, c, slow), openAt(t, config(t, nil), slow)
 	modelled, longest := 0, time.Duration(0)
 	for p := range players {
 		name := fmt.Sprintf("Player %d", p)

@@ -11,14 +11,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 )
 
 // KeepArchive makes the cluster keep base backups and its log in a repository of pgBackRest, by the commands of
 // docs/operations.md, and makes the first backup.
 func (c *Cluster) KeepArchive() {
 	c.t.Helper()
-	program(c.t, "pgbackrest")
-	program(c.t, "patronictl")
+	programtest.Find(c.t, "pgbackrest")
+	programtest.Find(c.t, "patronictl")
 	text, err := os.ReadFile("../../../deploy/pgbackrest.conf")
 	if err != nil {
 		c.t.Fatal(err)

@@ -1,8 +1,11 @@
 package patronitest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,7 +15,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -39,6 +42,7 @@ type Cluster struct {
 	scope  string // its name in etcd; "" is that of deploy/patroni.yml
 	bin    string
 	runAs  *syscall.Credential
+	tls    *http.Client // has a certificate of certificates.sh, as each machine has
 	etcd   [3]*EtcdMember
 	nodes  [3]*Node
 	killed *Node // by Kill
@@ -67,24 +71,6 @@ type EtcdMember struct {
 	name, client, peer string
 }
 
-// program returns the path of an installed program, and skips the test without it.
-func program(t testing.TB, name string, places ...string) string {
-	t.Helper()
-	for _, pattern := range places {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 { // the patterns are valid
-			return slices.Max(found)
-		}
-	}
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	if os.Getenv("REQUIRE_ENGINES") == "1" {
-		t.Fatalf("%s is not installed", name)
-	}
-	t.Skipf("%s is not installed; the failover of the database is not tried", name)
-	return ""
-}
-
 // FreeAddress returns a loopback address on which nothing listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
@@ -99,15 +85,16 @@ func FreeAddress(t testing.TB) string {
 // Start starts all servers, and returns when they replicate.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
-	program(t, "patroni")
-	program(t, "etcd")
-	postgres := program(t, "postgres", "/usr/lib/postgresql/*/bin/postgres")
+	programtest.Find(t, "patroni")
+	programtest.Find(t, "etcd")
+	postgres := programtest.Find(t, "postgres", "/usr/lib/postgresql/*/bin/postgres", "postgres")
 	dir, err := os.MkdirTemp("", "failover")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	c := &Cluster{Dir: dir, t: t, bin: filepath.Dir(postgres), runAs: serverOwner(t)}
+	c.makeCertificates()
 	for i := range c.etcd {
 		c.etcd[i] = &EtcdMember{name: fmt.Sprint("etcd", i), client: FreeAddress(t), peer: FreeAddress(t)}
 	}
@@ -202,17 +189,59 @@ func (d *daemon) Kill() {
 	<-d.exited
 }
 
+// makeCertificates makes the certificate of the machine on which all members run, by deploy/certificates.sh.
+func (c *Cluster) makeCertificates() {
+	c.t.Helper()
+	programtest.Find(c.t, "openssl")
+	dir := c.makeDir("certificates")
+	script, err := filepath.Abs("../../../deploy/certificates.sh")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(c.t.Context(), script, "machine=127.0.0.1")
+	cmd.Env = append(os.Environ(), "FOLDER="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"ca.crt", "machine.crt", "machine.key"} {
+		if c.runAs == nil {
+			break
+		}
+		if err := os.Chown(filepath.Join(dir, name), int(c.runAs.Uid), int(c.runAs.Gid)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	own, err := tls.LoadX509KeyPair(c.certificate("machine.crt"), c.certificate("machine.key"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	authority, err := os.ReadFile(c.certificate("ca.crt"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	c.tls = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{own}, RootCAs: roots}}}
+}
+
+func (c *Cluster) certificate(name string) string { return filepath.Join(c.Dir, "certificates", name) }
+
 // StartEtcd starts a member of etcd.
 func (c *Cluster) StartEtcd(m *EtcdMember) {
 	c.t.Helper()
 	var members []string
 	for _, m := range c.etcd {
-		members = append(members, m.name+"=http://"+m.peer)
+		members = append(members, m.name+"=https://"+m.peer)
 	}
 	dir := c.makeDir(m.name)
 	m.daemon = c.run(dir, nil, "etcd", "--name", m.name, "--data-dir", filepath.Join(dir, "data"),
-		"--listen-client-urls", "http://"+m.client, "--advertise-client-urls", "http://"+m.client,
-		"--listen-peer-urls", "http://"+m.peer, "--initial-advertise-peer-urls", "http://"+m.peer,
+		"--listen-client-urls", "https://"+m.client, "--advertise-client-urls", "https://"+m.client,
+		"--listen-peer-urls", "https://"+m.peer, "--initial-advertise-peer-urls", "https://"+m.peer,
+		"--client-cert-auth", "--trusted-ca-file", c.certificate("ca.crt"),
+		"--cert-file", c.certificate("machine.crt"), "--key-file", c.certificate("machine.key"),
+		"--peer-client-cert-auth", "--peer-trusted-ca-file", c.certificate("ca.crt"),
+		"--peer-cert-file", c.certificate("machine.crt"), "--peer-key-file", c.certificate("machine.key"),
 		"--initial-cluster", strings.Join(members, ","), "--heartbeat-interval", "200", "--election-timeout", "2000",
 		"--enable-v2", "--logger", "zap", "--log-level", "warn")
 	c.t.Cleanup(m.Kill)
@@ -221,7 +250,7 @@ func (c *Cluster) StartEtcd(m *EtcdMember) {
 // etcdDecided reports whether the members agree on a version, without which Patroni does not start.
 func (c *Cluster) etcdDecided() bool {
 	for _, m := range c.etcd {
-		res, err := http.Get("http://" + m.client + "/version")
+		res, err := c.tls.Get("https://" + m.client + "/version")
 		if err != nil {
 			return false
 		}
@@ -254,14 +283,16 @@ func (c *Cluster) StartNode(n *Node) {
 	text, err := os.ReadFile(config)
 	if err == nil {
 		config = filepath.Join(n.dir, "patroni.yml")
+		text = bytes.ReplaceAll(text, []byte("/etc/ssl/loregate/"), []byte(c.certificate("")+"/"))
 		err = os.WriteFile(config, text, 0o644) //nolint:gosec // read by the servers' user
 	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	n.env = []string{"PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
+	n.env = []string{"HOME=" + n.dir, "PATRONI_NAME=" + n.name, "PATRONI_SCOPE=" + cmp.Or(c.scope, "loregate"),
 		"PATRONI_ETCD_HOSTS=" + n.out.Addr, "PATRONI_ETCD_USE_PROXIES=true",
 		"PATRONI_RESTAPI_LISTEN=" + n.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + n.toRest.Addr,
+		"PATRONI_RESTAPI_USERNAME=patroni", "PATRONI_RESTAPI_PASSWORD=" + password,
 		"PATRONI_POSTGRESQL_LISTEN=" + n.server, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + n.toServer.Addr,
 		"PATRONI_POSTGRESQL_DATA_DIR=" + n.dataDir(), "PATRONI_POSTGRESQL_BIN_DIR=" + c.bin,
 		"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(n.dir, "pgpass"),
@@ -361,8 +392,9 @@ func (n *Node) Mend() {
 
 // answers reports whether a node's Patroni answers 200 to a question.
 func (n *Node) answers(question string) bool {
-	client := http.Client{Timeout: 2 * time.Second}
-	res, err := client.Get("http://" + n.rest + question)
+	client := *n.c.tls
+	client.Timeout = 2 * time.Second
+	res, err := client.Get("https://" + n.rest + question)
 	if err != nil {
 		return false
 	}
@@ -419,9 +451,9 @@ func (c *Cluster) logState() {
 func (c *Cluster) Query(n *Node, sql string, into ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.t.Context()), 5*time.Second)
 	defer cancel()
-	db, err := pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/loregate?sslmode=disable")
+	db, err := pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/loregate?"+c.verified())
 	if err != nil { // before the database is created
-		db, err = pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/postgres?sslmode=disable")
+		db, err = pgx.Connect(ctx, "postgres://postgres:"+password+"@"+n.server+"/postgres?"+c.verified())
 	}
 	if err != nil {
 		return err
@@ -473,17 +505,53 @@ func (c *Cluster) SwitchOver() {
 	c.t.Helper()
 	before := c.Primary()
 	apptest.Eventually(c.t, "Patroni changes the primary", Patience, func() bool { // it must know the standby first
-		res, err := http.Post("http://"+before.rest+"/switchover", "application/json",
-			strings.NewReader(fmt.Sprintf(`{"leader": %q}`, before.name)))
-		if err != nil {
-			return false
-		}
-		_ = res.Body.Close()
-		return res.StatusCode == http.StatusOK
+		return c.askSwitchOver(before, password) == http.StatusOK
 	})
 	c.AwaitReplication()
 	if c.Primary() == before {
 		c.t.Fatalf("%s is the primary still", before.name)
+	}
+}
+
+// askSwitchOver asks a node to give up its lease, and returns the status of its answer; 0 if it gives none.
+func (c *Cluster) askSwitchOver(n *Node, password string) int {
+	q, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "https://"+n.rest+"/switchover",
+		strings.NewReader(fmt.Sprintf(`{"leader": %q}`, n.name)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.SetBasicAuth("patroni", password)
+	res, err := c.tls.Do(q)
+	if err != nil {
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// CheckStrangers fails if somebody without a certificate reaches etcd or Patroni, or somebody without the password
+// changes the primary.
+func (c *Cluster) CheckStrangers() {
+	c.t.Helper()
+	roots := c.tls.Transport.(*http.Transport).TLSClientConfig.RootCAs
+	stranger := &http.Client{Timeout: 10 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	n := c.Primary()
+	for _, address := range []string{c.etcd[0].client, c.etcd[0].peer, n.rest} {
+		for _, scheme := range []string{"http", "https"} {
+			res, err := stranger.Get(scheme + "://" + address + "/version")
+			if err != nil {
+				continue
+			}
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				c.t.Errorf("%s://%s answers without a certificate", scheme, address)
+			}
+		}
+	}
+	if got := c.askSwitchOver(n, "wrong"); got != http.StatusUnauthorized {
+		c.t.Errorf("Patroni answers a wrong password with %d", got)
 	}
 }
 
@@ -494,7 +562,12 @@ func (c *Cluster) Address() string {
 		hosts = append(hosts, n.toServer.Addr)
 	}
 	return "postgres://loregate:" + password + "@" + strings.Join(hosts, ",") +
-		"/loregate?target_session_attrs=read-write&sslmode=disable"
+		"/loregate?target_session_attrs=read-write&" + c.verified()
+}
+
+// verified are the parameters with which a client checks the server's certificate.
+func (c *Cluster) verified() string {
+	return "sslmode=verify-full&sslrootcert=" + c.certificate("ca.crt")
 }
 
 // RandomMember returns a member of etcd.

@@ -216,7 +216,9 @@ func newConflict(name string) func(s *story) string {
 func newFullLobby(s *story) (id string) {
 	s.tellVisible(func() { id, _ = s.do(s.who, "create_game", fields{})["game_id"].(string) })
 	for range 6 {
-		s.tellVisible(func() { s.do(s.who, "join_game", fields{"id": id, "name": "Somebody " + itoa(s.beat)}) })
+		s.tellVisible(func() {
+			s.do(guest(itoa(s.beat)), "join_game", fields{"id": id, "name": "Somebody " + itoa(s.beat)})
+		})
 	}
 	return id
 }

@@ -52,6 +52,61 @@ var hostileTexts = map[string]func(size int) string{
 	"stars of search": func(size int) string { return repeat("a* ", size) },
 	"steps":           func(size int) string { return repeat("go north then take the key, ", size) },
 	"front matter":    func(size int) string { return "---\n" + repeatNumbered("k%d: [a, {b: c}]\n", size-8) + "---\n" },
+	"bars":            func(size int) string { return repeat("|a", size) },
+	"brackets of all": func(size int) string {
+		return repeat("((a", size/3) + repeat("{{a", size/3) + repeat("[[a",
+			size/3)
+	},
+	"nests in nests": func(size int) string { return repeat("{{a|", size/2) + repeat("}}", size/2) },
+	"links in links": func(size int) string { return repeat("[[a|", size/2) + repeat("]]", size/2) },
+	"marks":          func(size int) string { return repeat("*_~", size) },
+	"paired marks":   func(size int) string { return repeat("**a_~~b", size/2) + repeat("~~_**", size/2) },
+	"tags":           func(size int) string { return repeat("<b>", size) },
+	"mixed tags":     func(size int) string { return repeat("<b><i><p><a href=x>", size) },
+	"table tags":     func(size int) string { return repeat("<table><tr><td>", size) },
+	"less than":      func(size int) string { return repeat("<a", size) },
+	"entities":       func(size int) string { return repeat("&amp;&#", size) },
+	"backticks":      func(size int) string { return repeatGrowing("`", size) },
+	"percents":       func(size int) string { return repeat("%%a", size) },
+	"nested quotes":  func(size int) string { return repeatGrowing("> ", size/2) + repeatGrowing("  - a\n", size/2) },
+	"open links":     func(size int) string { return repeat("[a](", size) },
+	"references": func(size int) string {
+		return repeatNumbered("[r%d]: /x\n", size/2) + repeatNumbered("[r%d]\n", size/2)
+	},
+	"footnotes": func(size int) string {
+		return repeatNumbered("[^%d]: x\n",
+			size/2) + repeatNumbered("a[^%d] ", size/2)
+	},
+	"one link":           func(size int) string { return repeat("[[Annals]] ", size) },
+	"like names":         func(size int) string { return repeatNumbered("Annal%d and ", size) },
+	"same headings":      func(size int) string { return repeat("## Annals\n\ntext\n\n", size) },
+	"near lines":         func(size int) string { return repeatNumbered("The lantern of the quay %d burns.\n", size) },
+	"capitals":           func(size int) string { return repeat("Lord Oda Tarn of Lendwater ", size) },
+	"numbers":            func(size int) string { return repeatNumbered("%d years after 1204-03-07, 3,000 men; ", size) },
+	"line ends":          func(size int) string { return repeat("a\r\n\r\n", size) },
+	"commas":             func(size int) string { return repeat("take lamp, and drop rope and ", size) },
+	"invisible":          func(size int) string { return repeat("a\u200b\u200d\u202e", size) },
+	"quotations":         func(size int) string { return repeat(`"a `, size) },
+	"sentences":          func(size int) string { return repeat("Oda is not dead. ", size) },
+	"dots":               func(size int) string { return repeat(".", size) },
+	"dice":               func(size int) string { return repeat("1d6+", size) + "1" },
+	"slashes":            func(size int) string { return repeat(`\`, size) },
+	"addresses":          func(size int) string { return repeat("http://a.b/(c", size) },
+	"objects":            func(size int) string { return repeat(`{"a":`, size) },
+	"lines of links":     func(size int) string { return repeat("[a](b)\n", size) },
+	"lines of wikilinks": func(size int) string { return repeatNumbered("[[N%d|a]]\n", size) },
+	"lines of marks":     func(size int) string { return repeat("*a* `b` <b>c\n", size) },
+	"lines of addresses": func(size int) string { return repeat("http://a.b/c <http://d.e>\n", size) },
+	"regex of all":       func(size int) string { return repeat("(?:a?){9}", size/2) + repeat(".*", size/2) },
+}
+
+// repeatGrowing returns lines, or words, that begin with more and more of a text.
+func repeatGrowing(text string, size int) string {
+	var b strings.Builder
+	for n := 1; b.Len()+n*len(text)+2 <= size; n++ {
+		b.WriteString(strings.Repeat(text, n) + "a\n")
+	}
+	return b.String()
 }
 
 // repeat repeats a text as often as it fits into a number of bytes, and at least once.
@@ -200,20 +255,8 @@ func maxItemsOf(s *jsonschema.Schema) int {
 // repeatFirst returns a list of n copies of the first item of a good input's list, or else of
 // texts.
 func repeatFirst(p inputPlace, base map[string]any, n int) []any {
-	var v any = base
-	for _, step := range p.path {
-		switch at := v.(type) {
-		case map[string]any:
-			name, _ := step.(string)
-			v = at[name]
-		case []any:
-			if v = any(nil); len(at) > 0 {
-				v = at[0]
-			}
-		}
-	}
 	var first any = "[[_+_+_]]"
-	if old, ok := v.([]any); ok && len(old) > 0 {
+	if old, ok := valueAt(base, p.path).([]any); ok && len(old) > 0 {
 		first = old[0]
 	}
 	out := make([]any, n)

@@ -233,7 +233,11 @@ func (s *story) tellGame() {
 			if name == "p6" {
 				in["as"] = "mcp"
 			}
-			out := s.do(s.who, "join_game", in)
+			by := s.who
+			if name != "p1" {
+				by = guest(name)
+			}
+			out := s.do(by, "join_game", in)
 			if s.keys[name], _ = out["token"].(string); name == "p6" {
 				s.keys[name], _ = out["mcp_key"].(string)
 			}
@@ -242,8 +246,13 @@ func (s *story) tellGame() {
 	s.tellVisible(func() { s.do(s.who, "start_game", map[string]any{"id": game}) })
 	s.tellVisible(func() { s.chat("p2", game, map[string]any{"text": "Good morning by the lantern."}) })
 	s.doAndNote("lobby", s.who, "create_game", "game_id", map[string]any{"seconds": seconds})
-	s.tellVisible(func() { s.do(s.who, "join_game", map[string]any{"id": s.ids["lobby"], "name": "Ada"}) })
+	s.tellVisible(func() {
+		s.do(newAuthor("alice", access.RoleUser), "join_game", map[string]any{"id": s.ids["lobby"], "name": "Ada"})
+	})
 }
+
+// guest returns a caller who takes one seat of a game.
+func guest(name string) access.Caller { return newAuthor("guest-"+name, access.RoleUser) }
 
 // monsterRules are the rules of a monster, as an import brings them.
 const monsterRules = `{"srd":{"type":"beast","armor_class":[{"value":11}],"hit_points":3,"speed":{"walk":"20 ft."},"strength":4,` +

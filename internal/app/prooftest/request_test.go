@@ -90,22 +90,7 @@ func (s *stage) send(who string, r request) reply {
 func (s *stage) cookieOf(who string) string {
 	s.t.Helper()
 	if s.cookies[who] == "" {
-		form := url.Values{"secret": {s.keys[who]}}
-		req, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/sign-in", strings.NewReader(form.Encode()))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		req.Host = host
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := client.Do(req)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		_ = res.Body.Close() // a redirect has no body
-		if len(res.Cookies()) != 1 {
-			s.t.Fatalf("signing in as %s: %s", who, res.Status)
-		}
-		s.cookies[who] = res.Cookies()[0].Name + "=" + res.Cookies()[0].Value
+		s.cookies[who] = s.signIn(s.keys[who])
 	}
 	return s.cookies[who]
 }

@@ -22,6 +22,8 @@ import (
 // names.
 var downgradeStatements = map[string][]string{
 	"embedded": {
+		"DROP INDEX jobs_turns", "DROP INDEX jobs_listed", "DROP INDEX jobs_waiting",
+		"ALTER TABLE jobs DROP COLUMN started", "ALTER TABLE jobs DROP COLUMN stop",
 		"DROP TABLE placements", "DROP TABLE fences",
 		"ALTER TABLE cards DROP COLUMN body", "DROP TABLE former_keys", "DROP TRIGGER cards_renamed",
 		"ALTER TABLE docs RENAME TO later_docs", "ALTER TABLE doc_texts RENAME TO later_texts", "DROP TABLE searched",
@@ -44,6 +46,7 @@ var downgradeStatements = map[string][]string{
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
+		"DROP INDEX jobs_turns, jobs_listed, jobs_waiting", "ALTER TABLE jobs DROP COLUMN started, DROP COLUMN stop",
 		"DROP TABLE placements, fences",
 		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
 		"DROP TABLE searched", "ALTER TABLE docs DROP COLUMN gen", "DROP SEQUENCE docs_gen",

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/programtest"
 	"loregate/internal/proposal"
 )
 
@@ -18,9 +19,7 @@ var block = regexp.MustCompile("(?s)```sh ([a-z]+)\n(.*?)```")
 // TestTheCommandsOfTheGatesPage runs the commands of docs/gates.md: the last answer of each part is
 // the refusal that the part describes.
 func TestTheCommandsOfTheGatesPage(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("the guide's lines need curl")
-	}
+	programtest.Find(t, "curl")
 	page, err := os.ReadFile("../../../docs/gates.md")
 	if err != nil {
 		t.Fatal(err)

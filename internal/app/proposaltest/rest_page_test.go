@@ -10,14 +10,13 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/identity"
+	"loregate/internal/programtest"
 )
 
 // TestTheCommandsOfTheRESTPage runs the commands of docs/rest.md: each part answers with the status in its
 // heading.
 func TestTheCommandsOfTheRESTPage(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("the page's lines need curl")
-	}
+	programtest.Find(t, "curl")
 	page, err := os.ReadFile("../../../docs/rest.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -111,14 +112,7 @@ func (i *instance) copyFiles(to *instance) {
 // tool runs one of PostgreSQL's programs.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		matches, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is valid
-		if len(matches) == 0 {
-			t.Skipf("%s is not installed", name)
-		}
-		path = matches[len(matches)-1]
-	}
+	path := programtest.Find(t, name, name, "/usr/lib/postgresql/*/bin/"+name)
 	var said bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Stderr = &said

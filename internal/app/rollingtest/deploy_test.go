@@ -72,3 +72,34 @@ func TestExampleSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestExamplesAreProtected checks that the files of deploy and the commands of docs/operations.md open nothing to
+// strangers: no program listens on all addresses, none of a cluster without TLS, and no password is in an address or
+// among the arguments of a command. The image of the container listens in its own network.
+func TestExamplesAreProtected(t *testing.T) {
+	files, err := filepath.Glob("../../../deploy/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(files, "../../../docs/operations.md", "../../../docs/postgres.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // a folder
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			for what, pattern := range exposed {
+				if pattern.MatchString(line) && !strings.Contains(name, "Dockerfile") {
+					t.Errorf("%s:%d: %s: %s", filepath.Base(name), n+1, what, line)
+				}
+			}
+		}
+	}
+}
+
+var exposed = map[string]*regexp.Regexp{
+	"listens on all addresses": regexp.MustCompile(`(?i)(listen|addr|bind)\S*\s*[=:]\s*\S*(0\.0\.0\.0|'?\*'?$|\[::\])`),
+	"etcd without TLS":         regexp.MustCompile(`ETCD_\w*=(.*=)?http://`),
+	"a password in an address": regexp.MustCompile(`postgres(ql)?://[^/@\s:]+:[^/@\s]+@`),
+	"a password as argument":   regexp.MustCompile(`(?i)(-c|--command).*PASSWORD\s*'`),
+	"a secret for everybody":   regexp.MustCompile(`^#?\s*echo .*PASSWORD.*>`),
+}

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -69,10 +70,7 @@ func newInstance(t testing.TB, database string, environ ...string) *instance {
 	t.Helper()
 	i := &instance{t: t, data: t.TempDir()}
 	i.environ = append(os.Environ(), "LOREGATE_DATA="+i.data, "LOREGATE_DATABASE="+database, "LOREGATE_LOG_LEVEL=warn")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
-		"AUTH"} {
-		i.environ = append(i.environ, "LOREGATE_LIMITS_"+limit+"=-1")
-	}
+	i.environ = append(i.environ, apptest.Unlimited()...)
 	i.environ = append(i.environ, environ...)
 	return i
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -19,16 +19,10 @@ type archive struct {
 	config string
 }
 
-// newArchive makes a server keep its log in a repository. Without pgBackRest the test is skipped,
-// or fails if REQUIRE_ENGINES is set to 1.
+// newArchive makes a server keep its log in a repository.
 func newArchive(t *testing.T, s *pgtest.Server) *archive {
 	t.Helper()
-	if _, err := exec.LookPath("pgbackrest"); err != nil {
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatal("pgBackRest is not installed")
-		}
-		t.Skip("pgBackRest is not installed")
-	}
+	programtest.Find(t, "pgbackrest")
 	text, err := os.ReadFile("../../../deploy/pgbackrest.conf")
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func copyStore(t *testing.T, from, to string) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = app.Copy(t.Context(), c, from, to, &out)
+	err = app.Copy(t.Context(), c, from, to, nil, &out)
 	return out.String(), err
 }
 

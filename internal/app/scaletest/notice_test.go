@@ -119,8 +119,10 @@ var noticeKinds = []noticeKind{
 		p.do(p.key, "POST", "/api/games", map[string]any{"messages": 500, "seconds": map[string]any{"sitrep": 600}}, &game)
 		var tokens []string
 		for i := range 6 {
-			var seat struct{ Token string }
-			p.do(p.key, "POST", "/api/games/"+game.ID+"/join", map[string]any{"name": fmt.Sprint("Nr ", i+1)}, &seat)
+			var seat, invitation struct{ Token, Link string }
+			p.do(p.key, "POST", "/api/games/"+game.ID+"/invitation", map[string]any{}, &invitation)
+			_, token, _ := strings.Cut(invitation.Link, "#")
+			p.do(token, "POST", "/api/games/"+game.ID+"/join", map[string]any{"name": fmt.Sprint("Nr ", i+1)}, &seat)
 			tokens = append(tokens, seat.Token)
 		}
 		p.do(p.key, "POST", "/api/games/"+game.ID+"/start", map[string]any{}, nil)

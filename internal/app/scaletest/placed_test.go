@@ -227,20 +227,20 @@ func TestCopyOfPlacedWorlds(t *testing.T) {
 	var out bytes.Buffer
 	plain := c
 	plain.Databases, plain.Worlds = nil, nil
-	if err := app.Copy(t.Context(), plain, c.Database, t.TempDir(), &out); err == nil || !strings.Contains(err.Error(), "set databases") {
+	if err := app.Copy(t.Context(), plain, c.Database, t.TempDir(), nil, &out); err == nil || !strings.Contains(err.Error(), "set databases") {
 		t.Errorf("a copy of the home database alone: %v", err)
 	}
 	to := t.TempDir()
-	if err := app.Copy(t.Context(), c, c.Database, to, &out); err != nil {
+	if err := app.Copy(t.Context(), c, c.Database, to, nil, &out); err != nil {
 		t.Fatal(err, out.String())
 	}
 	again := c
 	again.Database, again.Databases = database(t), []string{"east=" + database(t)}
-	if err := app.Copy(t.Context(), again, to, again.Database, &out); err != nil {
+	if err := app.Copy(t.Context(), again, to, again.Database, nil, &out); err != nil {
 		t.Fatal(err, out.String())
 	}
 	plain.Database = again.Database
-	err := app.Copy(t.Context(), plain, plain.Database, t.TempDir(), &out)
+	err := app.Copy(t.Context(), plain, plain.Database, t.TempDir(), nil, &out)
 	if err == nil || !strings.Contains(err.Error(), "set databases") {
 		t.Errorf("all worlds were copied into the home database: %v", err)
 	}
@@ -254,7 +254,7 @@ func TestCopyOfPlacedWorlds(t *testing.T) {
 		}
 	}
 	server.Drop()
-	if err := app.Copy(t.Context(), c, c.Database, t.TempDir(), &out); fault.KindOf(err) != fault.Unavailable {
+	if err := app.Copy(t.Context(), c, c.Database, t.TempDir(), nil, &out); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a copy while a database is down: %v", err)
 	}
 }

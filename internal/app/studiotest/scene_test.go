@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +23,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/op"
+	"loregate/internal/programtest"
 )
 
 type bearer string
@@ -142,13 +142,7 @@ func text(res *mcp.CallToolResult) string {
 func requirePrograms(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if _, err := exec.LookPath(name); err == nil {
-			continue
-		}
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatalf("REQUIRE_ENGINES=1 and there is no %s", name)
-		}
-		t.Skipf("there is no %s; this test was not run", name)
+		programtest.Find(t, name)
 	}
 }
 

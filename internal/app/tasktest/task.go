@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,14 @@ type Task struct {
 	Changes bool     `json:"changes,omitempty"`
 	Check   Call     `json:"check"`
 	Answer  []string `json:"answer,omitempty"`
+}
+
+// Uses reports whether the task's text, details or setup name a target of the studio that begins with prefix,
+// for example "blender:".
+func (t Task) Uses(prefix string) bool {
+	given, err := json.Marshal(t.Given)
+	uses := err == nil && bytes.Contains(given, []byte(prefix)) || strings.Contains(t.Text, prefix)
+	return uses || slices.ContainsFunc(t.Setup, func(c Call) bool { return bytes.Contains(c.Body, []byte(prefix)) })
 }
 
 // Call is a REST call. A check succeeds if its answer contains all of Want and none of Lacks.

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/identity"
+	"loregate/internal/programtest"
 )
 
 const worldName = "main"
@@ -38,9 +39,7 @@ func git(t *testing.T, dir string, args ...string) string {
 // players has no hidden line. REAL_VAULTS adds vaults of others: folders, separated as in PATH. LARGE_VAULTS
 // is the number of them that must have more than 1,000 notes.
 func TestAVaultComesBackIntoGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
-	}
+	programtest.Find(t, "git")
 	t.Run("sample", func(t *testing.T) {
 		for seed := range uint64(2) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -3,6 +3,8 @@ package worldtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"loregate/internal/app"
@@ -95,5 +97,33 @@ func TestAnArcOfEventsIsAdviceUntilItIsAdopted(t *testing.T) {
 		if fault.KindOf(err) != want {
 			t.Errorf("%s: %v", input, err)
 		}
+	}
+}
+
+// TestAnArcOfEventsNamesNobodyHidden drafts arcs as the operator, who sees a person that players do not see: their
+// quests are for players.
+func TestAnArcOfEventsNamesNobodyHidden(t *testing.T) {
+	h := open(t)
+	named := func() map[string]string {
+		people := map[string]string{}
+		for seed := range 12 {
+			var arc arcOfEvents
+			h.operate("generate-event-arc", fmt.Sprintf(`{"seed":%d,"constraints":{"beats":5}}`, seed), &arc)
+			for _, b := range arc.Beats {
+				for _, who := range b.People {
+					people[who.ID] = who.Name
+				}
+			}
+		}
+		return people
+	}
+	before := named()
+	if len(before) < 2 {
+		t.Fatalf("arcs name %v", before)
+	}
+	hidden := slices.Min(slices.Collect(maps.Keys(before)))
+	h.operate("set_card_level", fmt.Sprintf(`{"name":"~%s","level":"gm"}`, hidden), &struct{}{})
+	if after := named(); after[hidden] != "" || len(after) == 0 {
+		t.Errorf("arcs name %v, also %s", after, before[hidden])
 	}
 }

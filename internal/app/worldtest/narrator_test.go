@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/programtest"
 )
 
 // narratorOf writes the program in a language that docs/narrators.md has, and returns the command that runs it.
@@ -39,9 +40,7 @@ func narratorOf(t *testing.T, language string) *exec.Cmd {
 		}
 		run = []string{filepath.Join(dir, "narrator")}
 	}
-	if _, err := exec.LookPath(run[0]); err != nil {
-		t.Skipf("%s is not installed", run[0])
-	}
+	programtest.Find(t, run[0])
 	cmd := exec.CommandContext(t.Context(), run[0], run[1:]...)
 	cmd.Dir = dir
 	return cmd

@@ -39,7 +39,7 @@ func fillWorld(t *testing.T, s *exchangetest.Scene) {
 	s.Create(canon.NewCard{Name: "Cult", Content: "Rings.", Label: &gm})
 	ann := access.NewLabel(access.LevelGM, "ann")
 	s.Create(canon.NewCard{Name: "Ann Secret", Content: "For ann.", Label: &ann})
-	s.Create(canon.NewCard{Name: "Chart", Type: canon.TypeImage, File: []byte("\x89PNG\r\n\x1a\n1234")})
+	s.Create(canon.NewCard{Name: "Chart", Type: canon.TypeImage, File: []byte("drawn in words")})
 	s.Create(canon.NewCard{Name: "Trashed", Content: "Gone."})
 	s.Create(canon.NewCard{Name: "Lost", Content: "sekrit"})
 	s.Edit("Trashed", func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
@@ -121,7 +121,7 @@ func export(t *testing.T, s *exchangetest.Scene, role string) string {
 // importFile imports a bundle into the store of a scene.
 func importFile(t *testing.T, s *exchangetest.Scene, name string) (sum exchange.Summary, err error) {
 	t.Helper()
-	src, err := unpack.Open(name, unpack.Limits{})
+	src, err := unpack.Open(t.Context(), name, unpack.Limits{})
 	if err != nil {
 		return sum, err
 	}
@@ -141,7 +141,7 @@ func readFile(t *testing.T, name string) []byte {
 // enter makes the world of a bundle the scene's.
 func enter(t *testing.T, s *exchangetest.Scene, name string) {
 	t.Helper()
-	src, err := unpack.Open(name, unpack.Limits{})
+	src, err := unpack.Open(t.Context(), name, unpack.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

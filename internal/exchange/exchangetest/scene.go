@@ -299,3 +299,13 @@ func (s *Scene) Linked(who, from, kind, attr string) map[string]string {
 	}
 	return out
 }
+
+// AddMember makes a person a member of the world.
+func (s *Scene) AddMember(who access.Subject) {
+	s.T.Helper()
+	if _, err := s.Canon.Update(s.T.Context(), s.As("admin"), func(p *canon.Plan) error {
+		return p.SetMember(who, access.RoleUser, canon.CardID{})
+	}); err != nil {
+		s.T.Fatal(err)
+	}
+}

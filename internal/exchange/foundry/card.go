@@ -36,32 +36,33 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 	})
 }
 
-// content is the text of a document, divided by who reads it.
-type content struct{ visible, secret string }
+// content is the text of a document.
+type content []record.Block
 
-// add adds a text under a heading, and divides it.
-func (c *content) add(x *reader, file, heading, text string, gm bool) {
-	if strings.TrimSpace(text) == "" {
+// add adds a text in HTML under a heading.
+func (c *content) add(heading, text string) { c.addBlock(record.Block{Head: heading, Text: text}) }
+
+// addGM adds a text for the GM.
+func (c *content) addGM(heading, text string) {
+	c.addBlock(record.Block{Head: heading, Text: text, GM: true})
+}
+
+func (c *content) addBlock(b record.Block) {
+	if strings.TrimSpace(b.Text) == "" {
 		return
 	}
-	visible, secret, n := splitSecrets(text)
-	if gm {
-		visible, secret = "", text
+	if b.Head != "" {
+		b.Head = "<h2>" + html.EscapeString(b.Head) + "</h2>\n"
 	}
-	for range n {
-		if !gm {
-			x.s.Choices.Decide(exchange.Mark{Rule: ruleSection}, file, true)
-		}
-	}
-	if heading != "" {
-		heading = "<h2>" + html.EscapeString(heading) + "</h2>\n"
-	}
-	if strings.TrimSpace(visible) != "" {
-		c.visible += heading + visible + "\n"
-	}
-	if secret != "" {
-		c.secret += heading + secret + "\n"
-	}
+	b.Text += "\n"
+	*c = append(*c, b)
+}
+
+// addPlain adds a text without markup.
+func (x *reader) addPlain(c *content, file, text string) {
+	open, secret := x.s.Hide(file, record.HTML, text)
+	c.add("", html.EscapeString(open))
+	c.addGM("", html.EscapeString(secret))
 }
 
 // addDocumentCards adds the cards of one document.
@@ -73,7 +74,7 @@ func (x *reader) addDocumentCards(ctx context.Context, d *document) error {
 		return x.addJournal(ctx, d)
 	case "actors":
 		x.addSystemTexts(&text, d)
-		text.add(x, d.file, "", namesOf("Items", d.kids["items"]), false)
+		x.addItemNames(&text, d.kids["items"])
 		_, err = x.addCard(ctx, d, actorType(d), text, ownerLimited)
 	case "items":
 		x.addSystemTexts(&text, d)
@@ -81,11 +82,11 @@ func (x *reader) addDocumentCards(ctx context.Context, d *document) error {
 	case "scenes":
 		_, err = x.addCard(ctx, d, "Location", text, 0)
 	case "tables":
-		text.add(x, d.file, "", textAt(d.data, "description"), false)
-		text.add(x, d.file, "", tableRows(d), false)
+		text.add("", textAt(d.data, "description"))
+		text.add("", tableRows(d))
 		_, err = x.addCard(ctx, d, "Document", text, 0)
 	case "adventures":
-		text.add(x, d.file, "", textAt(d.data, "description"), false)
+		text.add("", textAt(d.data, "description"))
 		_, err = x.addCard(ctx, d, "Document", text, 0)
 	}
 	return err
@@ -97,37 +98,39 @@ func (x *reader) addCard(ctx context.Context, d *document, typ string, text cont
 	error) {
 	level, marks := d.ownership(0)
 	system, _ := d.data["system"].(map[string]any)
-	if system["identified"] == false && d.collection == "items" {
-		marks = append(marks, exchange.Mark{Rule: ruleItem})
+	r := record.Card{Key: []string{d.collection, d.id}, Name: exchange.TextOf(d.data["name"]), Type: typ,
+		Suffixes: []string{strings.TrimSuffix(d.collection, "s"), d.id}, Tags: x.folders(d),
+		Fields: map[string]any{"foundry": map[string]any{"id": d.id, "type": d.data["type"], "system": plainData(system, 0)}}}
+	if seen, is := unidentified(d); is && d.collection == "items" {
+		if seen.name == "" {
+			marks = append(marks, exchange.Mark{Rule: ruleItem})
+		} else {
+			x.s.Choices.Decide(exchange.Mark{Rule: ruleItem}, d.file+"/"+d.id, true)
+			text = seen.replace(text, r.Name)
+			r.Name, r.GMFields, r.Fields = seen.name, r.Fields, nil
+		}
 	}
-	fields := map[string]any{"foundry": map[string]any{"id": d.id, "type": d.data["type"], "system": plainData(system,
-		0)}}
 	switch {
 	case level >= ownerObserve || level <= 0:
 	case limited > 0 && level >= limited:
-		text = content{secret: text.visible + text.secret}
-		fields = nil
+		for i := range text {
+			text[i].GM = true
+		}
+		r.Fields = nil
 	default:
 		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})
 	}
-	r := record.Card{Key: []string{d.collection, d.id}, Name: exchange.TextOf(d.data["name"]), Type: typ,
-		Suffixes: []string{strings.TrimSuffix(d.collection, "s"), d.id}, Fields: fields, Marks: marks, Tags: x.folders(d)}
+	r.Marks = marks
 	return x.addText(ctx, d, r, text)
 }
 
-// addText adds a card with its text, its secret text and its picture.
+// addText adds a card with its text and its picture.
 func (x *reader) addText(ctx context.Context, d *document, r record.Card, text content) (*exchange.Sheet, error) {
 	r.File = d.file + "/" + d.id
 	if record.CardName(r.Name) == "" {
 		r.Name = "Untitled " + d.id
 	}
-	var sh *exchange.Sheet
-	r.Body = func(context.Context) string { return x.renderText(sh, text.visible) }
-	if text.secret != "" {
-		r.Secret = func(context.Context) string {
-			return x.renderText(&exchange.Sheet{Label: access.NewLabel(access.LevelGM)}, text.secret)
-		}
-	}
+	r.Text, r.Render = text, x.renderText
 	sh, err := x.s.Add(ctx, r)
 	if err != nil {
 		return nil, err
@@ -136,10 +139,18 @@ func (x *reader) addText(ctx context.Context, d *document, r record.Card, text c
 	return sh, x.addPicture(ctx, d, sh)
 }
 
-// addPicture adds the picture of a document if the source contains it.
+// addPicture adds the picture of a document if the source contains it. That of an item that players have not
+// identified is for the GM, unless they see another one.
 func (x *reader) addPicture(ctx context.Context, d *document, above *exchange.Sheet) error {
-	for _, member := range []string{"img", "src", "background.src"} {
-		name := textAt(d.data, member)
+	level := access.LevelUser
+	names := []string{textAt(d.data, "img"), textAt(d.data, "src"), textAt(d.data, "background.src")}
+	if seen, is := unidentified(d); is {
+		level = access.LevelGM
+		if seen.picture != "" {
+			level, names = access.LevelUser, []string{seen.picture}
+		}
+	}
+	for _, name := range names {
 		if x.world != "" {
 			name = strings.TrimPrefix(name, "worlds/"+x.world+"/")
 		}
@@ -150,7 +161,7 @@ func (x *reader) addPicture(ctx context.Context, d *document, above *exchange.Sh
 			continue
 		}
 		_, err := x.s.Add(ctx, record.Card{Key: []string{"picture", d.collection, d.id}, File: name, Name: "picture",
-			Above: above, Type: canon.TypeImage, Data: exchange.FileData(x.files, name),
+			Above: above, Type: canon.TypeImage, Data: exchange.FileData(x.files, name), Level: level,
 			Fields: map[string]any{"file_name": name}})
 		return err
 	}
@@ -166,7 +177,8 @@ func (x *reader) folders(d *document) (names []string) {
 		if f == nil {
 			return names
 		}
-		names = append(names, exchange.TagName(record.CardName(exchange.TextOf(f.data["name"]))))
+		open, _ := x.s.Hide(d.file, record.HTML, exchange.TextOf(f.data["name"]))
+		names = append(names, record.CardName(open))
 		id = exchange.TextOf(f.data["folder"])
 	}
 	return names
@@ -181,7 +193,7 @@ func (x *reader) addJournal(ctx context.Context, d *document) error {
 	r := record.Card{Key: []string{"journal", d.id}, Name: exchange.TextOf(d.data["name"]), Type: "Document",
 		Suffixes: []string{"journal", d.id}, Marks: marks, Tags: x.folders(d)}
 	var text content
-	text.add(x, d.file, "", textAt(d.data, "content"), false) // version 9 and before
+	text.add("", textAt(d.data, "content")) // version 9 and before
 	pages := d.kids["pages"]
 	if len(pages) == 1 && numberOr(at(pages[0].data, "ownership.default"), ownerInherit) == ownerInherit {
 		x.addPageTexts(&text, pages[0])
@@ -196,7 +208,7 @@ func (x *reader) addJournal(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
-	names := map[string]bool{}
+	names := pageNames{}
 	for _, p := range pages {
 		if err := x.addPage(ctx, above, p, level, names); err != nil {
 			return err
@@ -212,9 +224,35 @@ func numberOr(v any, or int) int {
 	return exchange.IntOf(v)
 }
 
+// pageNames has the number of the next try for a name that a page has.
+type pageNames map[pageName]int
+
+// pageName is a page's name after exchange.FoldCase. Hidden pages have names apart from those of visible ones.
+type pageName struct {
+	hidden bool
+	name   string
+}
+
+// free returns a name that no page has: the given one, or that with a number.
+func (names pageNames) free(hidden bool, name string) string {
+	base := pageName{hidden, exchange.FoldCase(name)}
+	for key, n := base, max(names[base], 1); ; n++ {
+		if n > 1 {
+			key.name = fmt.Sprintf("%s (%d)", base.name, n)
+		}
+		if names[key] == 0 {
+			names[key] = 1
+			if names[base] = n + 1; n == 1 {
+				return name
+			}
+			return fmt.Sprintf("%s (%d)", name, n)
+		}
+	}
+}
+
 // addPage adds a page below its entry. names are the names of the entry's earlier pages.
 func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document, inherited int,
-	names map[string]bool) error {
+	names pageNames) error {
 	level, marks := p.ownership(inherited)
 	if level > 0 && level < ownerObserve {
 		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})
@@ -226,11 +264,7 @@ func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document
 		name = "Page"
 	}
 	// A page that is hidden must not change the name of a visible one.
-	key := func() string { return fmt.Sprint(len(marks) > 0, exchange.FoldCase(name)) }
-	for base, n := name, 2; names[key()]; n++ {
-		name = fmt.Sprintf("%s (%d)", base, n)
-	}
-	names[key()] = true
+	name = names.free(len(marks) > 0, name)
 	_, err := x.addText(ctx, p, record.Card{Key: []string{"page", p.id}, Name: name, Above: above, Type: "Document",
 		Marks: marks}, text)
 	return err
@@ -239,13 +273,19 @@ func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document
 // addPageTexts adds the texts of a page. Modules keep theirs in the member system.
 func (x *reader) addPageTexts(text *content, p *document) {
 	body := textAt(p.data, "text.content")
+	text.add("", body)
 	if md := textAt(p.data, "text.markdown"); body == "" && md != "" {
-		body, _ = exchange.HTMLBody(md)(context.Background())
+		// Most marks of secrecy do not outlast the conversion, nor do comments.
+		open, secret := x.s.Hide(p.file, record.Markdown, md)
+		open, _ = exchange.HTMLBody(open)(context.Background())
+		text.add("", open)
+		if secret != "" {
+			text.addGM("", "<pre>"+html.EscapeString(secret)+"</pre>")
+		}
 	}
-	text.add(x, p.file, "", body, false)
-	text.add(x, p.file, "", html.EscapeString(textAt(p.data, "image.caption")), false)
+	x.addPlain(text, p.file, textAt(p.data, "image.caption"))
 	if src := textAt(p.data, "src"); src != "" && !exchange.IsPicture(src) {
-		text.add(x, p.file, "", "<p>"+html.EscapeString(src)+"</p>", false)
+		x.addPlain(text, p.file, src)
 	}
 	x.addSystemTexts(text, p)
 }

@@ -3,7 +3,6 @@ package foundry
 import (
 	"bytes"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ type document struct {
 	data       map[string]any
 	kids       map[string][]*document // by the member that lists them
 	sight      sight
+	gone       bool // a later line of its file deletes it
 }
 
 // wanted are the collections that are read. Others hold passwords (users), keys (settings), programs
@@ -185,7 +185,7 @@ func (x *reader) readLines(name string) {
 	if !ok {
 		return
 	}
-	n := 0
+	n, mine := 0, map[string][]*document{}
 	for line := range strings.Lines(string(data)) {
 		if n++; strings.TrimSpace(line) == "" {
 			continue
@@ -201,14 +201,18 @@ func (x *reader) readLines(name string) {
 			kind = guessCollection(name, m)
 		}
 		if m["$$deleted"] == true {
-			x.docs = slices.DeleteFunc(x.docs, func(d *document) bool { return d.file == name && d.id == id })
-			maps.DeleteFunc(x.byKey, func(_ string, d *document) bool { return d.file == name && d.id == id })
+			for _, d := range mine[id] {
+				d.gone = true
+				delete(x.byKey, d.collection+"!"+id)
+			}
+			delete(mine, id)
 			continue
 		}
 		if kind != "" {
-			x.addDocument(kind, id, name, m)
+			mine[id] = append(mine[id], x.addDocument(kind, id, name, m))
 		}
 	}
+	x.docs = slices.DeleteFunc(x.docs, func(d *document) bool { return d.gone })
 }
 
 // readJSON reads a document that was exported or unpacked as JSON.
@@ -221,7 +225,11 @@ func (x *reader) readJSON(name string) {
 	if !ok {
 		return
 	}
-	m := exchange.ParseObject(string(data))
+	m, err := exchange.DecodeObject(name, data)
+	if err != nil {
+		x.s.AddProblem(name, 0, "%s; left out", exchange.ErrorText(err))
+		return
+	}
 	collection, id := guessCollection(name, m), exchange.TextOf(m["_id"])
 	if id == "" {
 		id = base

@@ -10,7 +10,7 @@ import (
 // Format returns the description of this format.
 func Format() exchange.Format {
 	return exchange.Format{Name: "foundry", Title: "Foundry VTT (worlds, compendia, exported JSON; v10 to v13)",
-		Import: Import, Recognize: recognize, Marks: true, Places: true, Page: exchange.Page{
+		Import: Import, Recognize: recognize, Places: true, Page: exchange.Page{
 			Get: "Close the world in Foundry and copy its folder `Data/worlds/WORLD`, or the folder `packs` of a " +
 				"module. A document's menu has *Export Data* for its JSON.",
 			Example: "./my-world",
@@ -19,8 +19,12 @@ func Format() exchange.Format {
 			Lost: "Macros, playlists, decks, walls and effects; pictures outside the source; positions of tokens. Databases " +
 				"without MANIFEST are recovered, with a warning.",
 			Sight: "`ownership` of a world folder: text from observer on, name and picture of an actor from limited on. " +
-				"Packs: `ownership.PLAYER` of their manifest. Exported JSON and other packs: for the GM until `--open`. Secret " +
-				"sections are for the GM. Users and settings are never read.",
+				"Packs: `ownership.PLAYER` of their manifest. Exported JSON and other packs: for the GM until `--open`. An " +
+				"ownership that a page states itself counts in all of them. Items that players have not identified show the " +
+				"name and " +
+				"text that players see; the true ones are for the GM. Secret sections, unless revealed, and the other marks " +
+				"below " +
+				"are for the GM. Users and settings are never read.",
 			Tried: "13 packs of Cairn (yochaigal/Cairn-FoundryVTT), 5 of azure-campaign-compendia"}}
 }
 

@@ -112,7 +112,7 @@ func TestWorldFolder(t *testing.T) {
 		t.Errorf("Tess appears in %v", got)
 	}
 	for _, said := range []string{`ownership "none": 1 notes`, `ownership "shared with single users"`,
-		"secret section: 1 parts", "users: this collection is not imported"} {
+		`HTML element "class=secret": 1 parts`, "users: this collection is not imported"} {
 		if !strings.Contains(sum.String(), said) {
 			t.Errorf("%q is missing from\n%s", said, sum)
 		}
@@ -180,24 +180,6 @@ func TestPacksAreForTheGM(t *testing.T) {
 	}
 }
 
-func TestSecretSections(t *testing.T) {
-	for text, want := range map[string][2]string{
-		`a<section class="secret">b</section>c`:        {"ac", `<section class="secret">b</section>`},
-		`a<SECTION id=1 CLASS='note secret x'>b`:       {"a", `<SECTION id=1 CLASS='note secret x'>b`},
-		`a<section class="secrets">b</section>`:        {`a<section class="secrets">b</section>`, ""},
-		`<!-- <section class="secret"> -->a`:           {`<!-- <section class="secret"> -->a`, ""},
-		`<section class="secret revealed">b</section>`: {`<section class="secret revealed">b</section>`, ""},
-		`<p title="<section class='secret'>">a</p>`: {`<p title="<section class='secret'>">a</p>`,
-			""},
-		`<section class="a"><section class="secret">b</section>c</section>`: {`<section class="a">c</section>`,
-			`<section class="secret">b</section>`},
-	} {
-		if visible, secret, _ := splitSecrets(text); visible != want[0] || secret != want[1] {
-			t.Errorf("%s: %q, %q", text, visible, secret)
-		}
-	}
-}
-
 // TestRealPacks imports the packs of others, twice.
 func TestRealPacks(t *testing.T) {
 	for _, tc := range []struct {
@@ -237,17 +219,6 @@ func FuzzDatabase(f *testing.F) {
 			exchange.Options{})
 		if got := s.Listing("user"); len(got) > 0 {
 			t.Errorf("a user sees %v", got)
-		}
-	})
-}
-
-// FuzzText checks that the secret sections of a text never reach the visible part.
-func FuzzText(f *testing.F) {
-	f.Add(`a<section class="secret">b</section>@UUID[Item.x]{l}[[/roll 1d6]]`)
-	f.Fuzz(func(t *testing.T, text string) {
-		visible, _, _ := splitSecrets(text)
-		if _, again, n := splitSecrets(visible); n > 0 {
-			t.Errorf("%q leaves %q", text, again)
 		}
 	})
 }

@@ -1,12 +1,8 @@
 package foundry
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
-
-	"golang.org/x/net/html"
 
 	"loregate/internal/exchange"
 )
@@ -29,34 +25,56 @@ const (
 const (
 	ruleOwnership = "ownership"
 	ruleUnknown   = "unknown ownership"
-	ruleSection   = "secret section"
 	ruleItem      = "unidentified item"
 )
 
-// ownership returns the level that all players have; inherited is the level of the document above.
+// ownership returns the level that all players have; inherited is the level of the document above. An ownership
+// that the document states itself counts wherever it hides, but for those of documents in packs, which Foundry
+// does not read.
 func (d *document) ownership(inherited int) (level int, marks []exchange.Mark) {
+	unknown := func(what string) []exchange.Mark {
+		return append(d.restriction(), exchange.Mark{Rule: ruleUnknown, What: what, Doubt: true})
+	}
 	switch {
 	case d.sight.recovered:
-		return ownerObserve, []exchange.Mark{{Rule: ruleUnknown, What: "recovered " + d.file, Doubt: true}}
+		return ownerObserve, unknown("recovered " + d.file)
 	case d.sight.world:
 		return d.worldOwnership(inherited)
 	case slices.Contains([]string{"OBSERVER", "OWNER"}, d.sight.pack):
-		return ownerObserve, nil
+		return ownerObserve, d.restriction()
 	case d.sight.pack == "LIMITED":
-		return ownerLimited, nil
+		return ownerLimited, d.restriction()
 	case d.sight.pack == "NONE":
 		return 0, []exchange.Mark{{Rule: ruleOwnership, What: "pack " + d.file}}
 	}
-	return ownerObserve, []exchange.Mark{{Rule: ruleUnknown, What: d.file, Doubt: true}}
+	return ownerObserve, unknown(d.file)
 }
 
-// worldOwnership returns the ownership that a document of a world states.
-func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
+// restriction returns the mark of a document outside of a readable world that hides itself: a page, or a
+// document of a world that was recovered.
+func (d *document) restriction() []exchange.Mark {
+	own := d.owners()
+	n, ok := own["default"].(json.Number)
+	isPage := d.collection == "pages" || d.collection == "journal.pages"
+	if level := exchange.IntOf(n); ok && (isPage || d.sight.recovered && d.sight.world) && level >= 0 &&
+		level < ownerObserve {
+		return []exchange.Mark{{Rule: ruleOwnership, What: "own"}}
+	}
+	return nil
+}
+
+// owners returns the levels of ownership that a document states, by user.
+func (d *document) owners() map[string]any {
 	own, _ := d.data["ownership"].(map[string]any)
 	if own == nil {
 		own, _ = d.data["permission"].(map[string]any)
 	}
-	level := 0
+	return own
+}
+
+// worldOwnership returns the ownership that a document of a world states.
+func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
+	own, level := d.owners(), 0
 	if n, ok := own["default"].(json.Number); ok {
 		level = exchange.IntOf(n)
 	} else if inherited > 0 {
@@ -66,7 +84,7 @@ func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
 		level = max(inherited, 0)
 	}
 	if level > 0 {
-		return level, nil
+		return level, keptFromSome(own, level)
 	}
 	for user, v := range own {
 		if user != "default" && exchange.IntOf(v) >= ownerLimited {
@@ -76,50 +94,12 @@ func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
 	return 0, []exchange.Mark{{Rule: ruleOwnership, What: "none"}}
 }
 
-// splitSecrets takes the secret sections out of a text. A section is secret if the list of its classes
-// has "secret" and not "revealed". A secret section that is not closed extends to the end.
-func splitSecrets(text string) (visible, secret string, count int) {
-	if !strings.Contains(strings.ToLower(text), "secret") {
-		return text, "", 0
-	}
-	var open, hidden bytes.Buffer
-	depth := 0 // of sections inside the outermost secret one
-	for z := html.NewTokenizer(strings.NewReader(text)); ; {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			break
-		}
-		raw := bytes.Clone(z.Raw())
-		name, attrs := z.TagName()
-		section := string(name) == "section"
-		switch {
-		case kind == html.StartTagToken && section && depth > 0:
-			depth++
-		case kind == html.StartTagToken && section && attrs && hasSecretClass(z):
-			depth = 1
-			count++
-		}
-		if depth > 0 {
-			hidden.Write(raw)
-		} else {
-			open.Write(raw)
-		}
-		if kind == html.EndTagToken && section && depth > 0 {
-			depth--
+// keptFromSome returns the mark of a document that all players see except some, who are not known here.
+func keptFromSome(own map[string]any, level int) []exchange.Mark {
+	for user, v := range own {
+		if n := exchange.IntOf(v); user != "default" && n >= 0 && n < min(level, ownerObserve) {
+			return []exchange.Mark{{Rule: ruleOwnership, What: "kept from single users", Doubt: true}}
 		}
 	}
-	return open.String(), hidden.String(), count
-}
-
-// hasSecretClass reads the attributes of the current tag.
-func hasSecretClass(z *html.Tokenizer) bool {
-	for more := true; more; {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		if string(key) == "class" {
-			classes := strings.Fields(strings.ToLower(string(value)))
-			return slices.Contains(classes, "secret") && !slices.Contains(classes, "revealed")
-		}
-	}
-	return false
+	return nil
 }

@@ -33,7 +33,11 @@ func (x *reader) addSystemTexts(text *content, d *document) {
 		system, _ = d.data["data"].(map[string]any) // version 9 and before
 	}
 	for _, t := range systemTexts {
-		text.add(x, d.file, t.heading, textAt(system, t.path), t.gm)
+		if value := textAt(system, t.path); t.gm {
+			text.addGM(t.heading, value)
+		} else {
+			text.add(t.heading, value)
+		}
 	}
 	if d.collection != "pages" && d.collection != "journal.pages" {
 		return
@@ -45,8 +49,12 @@ func (x *reader) addSystemTexts(text *content, d *document) {
 		}) bool {
 			return t.path == key
 		})
-		if value, ok := system[key].(string); ok && !known {
-			text.add(x, d.file, key, value, isSecretWord(key))
+		switch value, _ := system[key].(string); {
+		case known:
+		case isSecretWord(key):
+			text.addGM(key, value)
+		default:
+			text.add(key, value)
 		}
 	}
 }
@@ -106,10 +114,10 @@ func itemType(d *document) string {
 	return "Item"
 }
 
-func namesOf(heading string, list []*document) string {
+func listOfNames(heading string, names []string) string {
 	var b strings.Builder
-	for _, d := range list {
-		fmt.Fprintf(&b, "<li>%s</li>", html.EscapeString(exchange.TextOf(d.data["name"])))
+	for _, name := range names {
+		fmt.Fprintf(&b, "<li>%s</li>", html.EscapeString(name))
 	}
 	if b.Len() == 0 {
 		return ""

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -23,22 +24,34 @@ func writeGraph(to io.Writer, cards []*record.Written) error {
 	lines := json.NewEncoder(to)
 	lines.SetEscapeHTML(false)
 	for _, w := range cards {
-		if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
-			"observations": observationsOf(w)}); err != nil {
+		line := map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
+			"observations": observationsOf(w)}
+		if err := lines.Encode(withLabel(line, w.Card.Label)); err != nil {
 			return err
 		}
 	}
 	for _, w := range cards {
-		for _, kind := range exchange.SortedKeys(w.Links) {
-			for _, to := range w.Links[kind] {
-				if err := lines.Encode(map[string]any{"type": "relation", "from": w.Card.Name, "to": to,
-					"relationType": kind}); err != nil {
-					return err
-				}
+		links := slices.Clone(w.Links)
+		slices.SortStableFunc(links, func(a, b record.Relation) int { return strings.Compare(a.Kind, b.Kind) })
+		for _, r := range links {
+			if r.Kind == "" { // lies within
+				continue
+			}
+			line := map[string]any{"type": "relation", "from": w.Card.Name, "to": r.To, "relationType": r.Kind}
+			if err := lines.Encode(withLabel(line, r.Label)); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// withLabel adds the label of a card or relation that players do not see.
+func withLabel(line map[string]any, label access.Label) map[string]any {
+	if label.Level > access.LevelUser {
+		line[memberVisibility] = label.String()
+	}
+	return line
 }
 
 // entityTypeOf returns the entityType that a card was imported with, or its type.

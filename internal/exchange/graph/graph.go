@@ -16,8 +16,26 @@ import (
 	"loregate/internal/exchange/record"
 )
 
+// memberVisibility is the member of an entity or relation with the label of those who see it. An export writes it;
+// the memory server does not.
+const memberVisibility = "visibility"
+
+// labelOf returns the label of an entity or relation, or nil. A visibility that cannot be read is the GM's.
+func labelOf(m map[string]any) *access.Label {
+	text := exchange.TextOf(m[memberVisibility])
+	if m[memberVisibility] == nil || text == access.LevelUser.String() {
+		return nil
+	}
+	label := access.NewLabel(access.LevelGM)
+	if err := label.UnmarshalText([]byte(text)); err != nil || label.Level < access.LevelGM {
+		label = access.NewLabel(access.LevelGM)
+	}
+	return &label
+}
+
 // entity is a node of the graph.
 type entity struct {
+	label        *access.Label
 	name, kind   string
 	observations []string
 	line         int
@@ -28,6 +46,7 @@ type entity struct {
 type relation struct {
 	from, to, kind string
 	line           int
+	label          *access.Label
 }
 
 // reader reads one file.
@@ -53,38 +72,46 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 }
 
 // readValues reads the JSON values of a file. Usually each has a line of its own; a line may hold two, and
-// a file may be one list or one object. After a broken value reading goes on with the next line.
+// a file may be one list or one object. A broken value may seem to go on to the end of the file: after it each line is
+// read by itself.
 func (x *reader) readValues(data []byte) {
-	for at := 0; at < len(data); {
-		d := json.NewDecoder(bytes.NewReader(data[at:]))
-		d.UseNumber()
-		for {
-			start := at + int(d.InputOffset())
-			var v any
-			err := d.Decode(&v)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			line := 1 + bytes.Count(data[:start], []byte("\n")) + leadingLines(data[start:])
-			if err == nil {
-				x.readValue(v, line)
-				continue
-			}
-			x.s.AddProblem(x.file, line, "is not JSON; left out")
-			start += len(data[start:]) - len(bytes.TrimLeft(data[start:], " \t\r\n"))
-			next := bytes.IndexByte(data[start:], '\n')
-			if next < 0 {
-				return
-			}
-			at = start + next + 1
-			break
+	lines := record.LineCounter{Data: data}
+	at := x.readPart(&lines, 0, len(data))
+	for at < len(data) {
+		end := len(data)
+		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+			end = at + i + 1
 		}
+		x.readPart(&lines, at, end)
+		at = end
 	}
 }
 
-// leadingLines returns the number of line ends before the first value.
-func leadingLines(data []byte) int {
-	return bytes.Count(data[:len(data)-len(bytes.TrimLeft(data, " \t\r\n"))], []byte("\n"))
+// readPart reads the values of a part of the file, up to a broken one. It returns the end of the part, or the beginning
+// of the line after the broken value's first.
+func (x *reader) readPart(lines *record.LineCounter, from, to int) (next int) {
+	part := lines.Data[from:to]
+	d := json.NewDecoder(bytes.NewReader(part))
+	d.UseNumber()
+	for {
+		start := int(d.InputOffset())
+		var v any
+		err := d.Decode(&v)
+		if errors.Is(err, io.EOF) {
+			return to
+		}
+		start += len(part[start:]) - len(bytes.TrimLeft(part[start:], " \t\r\n"))
+		line := lines.At(int64(from + start))
+		if err == nil {
+			x.readValue(v, line)
+			continue
+		}
+		x.s.AddProblem(x.file, line, "is not JSON; left out")
+		if i := bytes.IndexByte(part[start:], '\n'); i >= 0 {
+			return from + start + i + 1
+		}
+		return to
+	}
 }
 
 // readValue reads a list, an entity or a relation.
@@ -104,9 +131,9 @@ func (x *reader) readValue(v any, line int) {
 		x.readValue(entities, line)
 		x.readValue(relations, line)
 	case text("from") != "" && text("to") != "":
-		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line})
+		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line, labelOf(m)})
 	case text("name") != "":
-		e := &entity{name: text("name"), kind: text("entityType"), line: line,
+		e := &entity{name: text("name"), kind: text("entityType"), line: line, label: labelOf(m),
 			observations: exchange.ListOf(m["observations"])}
 		if old := x.byName[e.name]; old != nil {
 			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
@@ -123,10 +150,17 @@ func (x *reader) readValue(v any, line int) {
 func (x *reader) addEntities(ctx context.Context) (err error) {
 	for _, e := range x.entities {
 		typ, fields := record.TypeFor(e.kind)
+		level, readers := access.LevelUser, []string(nil)
+		if e.label != nil {
+			level = e.label.Level
+			for _, subject := range e.label.Subjects {
+				readers = append(readers, string(subject))
+			}
+		}
 		fields["memory"] = map[string]any{"entityType": e.kind}
 		if e.sheet, err = x.s.Add(ctx, record.Card{Key: []string{e.name}, File: fmt.Sprintf("%s:%d", x.file, e.line),
 			Name: e.name, Suffixes: []string{e.kind}, Type: typ, Codename: "memory-" + e.name, Fields: fields,
-			Form: record.Markdown, Body: func(context.Context) string { return e.list() }}); err != nil {
+			Level: level, Readers: readers, Form: record.Markdown, Text: record.Text(e.list())}); err != nil {
 			return err
 		}
 	}
@@ -137,7 +171,8 @@ func (x *reader) addEntities(ctx context.Context) (err error) {
 			dangling = append(dangling, fmt.Sprintf("line %d, %s to %s", r.line, r.from, r.to))
 			continue
 		}
-		x.s.AddEdge(x.file, "relationship", from.sheet, to.sheet, map[string]any{"type": r.kind})
+		x.s.Link(&exchange.Edge{File: x.file, Kind: "relationship", From: exchange.End{Sheet: from.sheet},
+			To: exchange.End{Sheet: to.sheet}, Attrs: map[string]any{"type": r.kind}, Label: r.label})
 	}
 	if len(dangling) > 0 {
 		x.s.AddProblem(x.file, 0, "%d relations name entities that are not there; left out: %s", len(dangling),
@@ -173,7 +208,8 @@ func Format() exchange.Format {
 			Example: "./memory.jsonl",
 			Maps: "Entities become cards of the type that their entityType names, observations a list, " +
 				"relations relationships. An export writes the cards with a text as entities.",
-			Lost:  "Lines that are not JSON, and relations to entities that are not there, are named.",
-			Sight: "The format has no secrets: the import's level.",
+			Lost: "Lines that are not JSON, and relations to entities that are not there, are named.",
+			Sight: "The format has no secrets of its own: the import's level, the member `visibility` that an export adds, and the marks " +
+				"below in its texts.",
 			Tried: "memory.jsonl of oshliaer/server-memory-editor"}}
 }

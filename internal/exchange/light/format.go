@@ -22,6 +22,7 @@ func Format() exchange.Format {
 			Example: "./light",
 			Maps: "Rooms become places with exits, agents characters in their room, objects items held by " +
 				"a room, an agent or a container.", Lost: "Exits beyond twelve of one room; nodes that are not a room, an agent " +
-				"or an object.", Sight: "The format has no secrets: the import's level.",
+				"or an object.", Sight: "The format has no secrets of its own: the import's level, and the marks below in " +
+				"its texts.",
 			Tried: "the worlds of facebookresearch/LIGHT"}}
 }

@@ -119,7 +119,7 @@ func (x *worldFile) addNode(ctx context.Context, n *node) (err error) {
 		Name:     name,
 		Suffixes: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, Type: n.kind,
 		Codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.Key,
-		Fields:   n.cardFields(), Tags: n.Texts("tags"), Body: n.cardHTML})
+		Fields:   n.cardFields(), Tags: n.Texts("tags"), Text: n.cardTexts(), Render: paragraph})
 	return err
 }
 
@@ -153,8 +153,8 @@ func (n *node) cardFields() map[string]any {
 	return fields
 }
 
-// cardHTML returns a node's text. Some worlds misspell the key of the description.
-func (n *node) cardHTML(context.Context) string {
+// cardTexts returns a node's text. Some worlds misspell the key of the description.
+func (n *node) cardTexts() []record.Block {
 	blocks := exchange.NonEmpty(n.Text("desc"), n.Text("descripton"), n.Text("extra_desc"),
 		n.Text("persona"))
 	var parts []string
@@ -163,8 +163,10 @@ func (n *node) cardHTML(context.Context) string {
 			parts = append(parts, b)
 		}
 	}
-	return record.Paragraphs(parts...)
+	return record.Text(parts...)
 }
+
+func paragraph(_ *exchange.Sheet, text string) string { return record.Paragraphs(text) }
 
 // linkContainer links a node with its container.
 func (x *worldFile) linkContainer(n *node) {

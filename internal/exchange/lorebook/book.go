@@ -221,8 +221,10 @@ func keysOf(v any, dialect string) []string {
 
 // aliasKeys returns the keys that are words and no patterns.
 func aliasKeys(keys []string, patterns bool) (words []string) {
+	seen := map[string]bool{}
 	for _, k := range keys {
-		if !patterns && !isPattern(k) && !slices.Contains(words, k) {
+		if !patterns && !isPattern(k) && !seen[k] {
+			seen[k] = true
 			words = append(words, k)
 		}
 	}

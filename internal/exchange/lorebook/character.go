@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -94,7 +95,10 @@ func parseCharacter(file string, data []byte) (*character, error) {
 		}
 		data, ch.picture = card, picture
 	}
-	m := exchange.ParseObject(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	m, err := exchange.DecodeObject(file, data)
+	if err != nil {
+		return nil, err
+	}
 	ch.spec = exchange.TextOf(m["spec"])
 	if inner, ok := m["data"].(map[string]any); ok && (ch.spec != "" || inner["first_mes"] != nil) {
 		ch.data = inner
@@ -110,10 +114,11 @@ func parseCharacter(file string, data []byte) (*character, error) {
 // findPictures finds the pictures of a CHARX file and reports the other files.
 func (ch *character) findPictures(s *record.Source, files fs.FS) {
 	known := map[string]bool{charxCard: true}
+	var main []string
 	for _, a := range exchange.ObjectsOf(ch.data["assets"]) {
 		uri := exchange.TextOf(a["uri"])
 		at := strings.TrimPrefix(strings.TrimPrefix(uri, "embeded://"), "embedded://")
-		if at == uri || !fs.ValidPath(at) || !hasFile(files, at) {
+		if at == uri || known[at] || !fs.ValidPath(at) || !hasFile(files, at) {
 			continue
 		}
 		known[at] = true
@@ -121,11 +126,13 @@ func (ch *character) findPictures(s *record.Source, files fs.FS) {
 		case !exchange.IsPicture(at):
 			s.AddProblem(at, 0, "is an asset that is not a picture; left out")
 		case a["type"] == "icon" && a["name"] == "main":
-			ch.pictures = append([]string{at}, ch.pictures...)
+			main = append(main, at)
 		default:
 			ch.pictures = append(ch.pictures, at)
 		}
 	}
+	slices.Reverse(main)
+	ch.pictures = append(main, ch.pictures...)
 	for _, name := range exchange.NewPeek(files, "").Paths() {
 		if !known[name] {
 			s.AddProblem(name, 0, "is not named by the card; left out")
@@ -149,7 +156,7 @@ func addCharacter(ctx context.Context, s *record.Source, files fs.FS, ch *charac
 	sh, err := s.Add(ctx, record.Card{Key: append([]string{"character"}, key...), File: ch.file, Name: name,
 		Suffixes: []string{"character", exchange.TextOf(ch.data["creator"])}, Type: "Character", Form: record.Plain,
 		Codename: "character-" + name, Fields: fields, Tags: exchange.ListOf(ch.data["tags"]),
-		Body: func(context.Context) string { return joinTexts(ch.data, publicTexts) }})
+		Text: textsOf(ch.data, publicTexts)})
 	if err != nil {
 		return err
 	}
@@ -180,14 +187,12 @@ func addPrompts(ctx context.Context, s *record.Source, above *exchange.Sheet, ch
 			"data": without(ch.data, "character_book", "extensions", "assets")}}
 	}
 	s.Choices.Decide(exchange.Mark{Rule: ruleNoMarks, What: hidesPrompts}, ch.file, true)
+	text := textsOf(ch.data, secretTexts)
+	for _, more := range exchange.ListOf(ch.data["alternate_greetings"]) {
+		text = append(text, record.Block{Text: "Other greeting\n\n" + more})
+	}
 	_, err := s.Add(ctx, record.Card{Key: append([]string{"prompts"}, key...), File: ch.file, Name: exchange.GMPart,
-		Above: above, Form: record.Plain, Fields: fields, Level: access.LevelGM, Body: func(context.Context) string {
-			text := joinTexts(ch.data, secretTexts)
-			for _, more := range exchange.ListOf(ch.data["alternate_greetings"]) {
-				text += "\n\nOther greeting\n\n" + more
-			}
-			return text
-		}})
+		Above: above, Form: record.Plain, Fields: fields, Level: access.LevelGM, Text: text})
 	return err
 }
 
@@ -213,20 +218,19 @@ func addPictures(ctx context.Context, s *record.Source, files fs.FS, above *exch
 	return nil
 }
 
-// joinTexts joins the texts of members under their headings.
-func joinTexts(m map[string]any, members [][2]string) string {
-	var blocks []string
+// textsOf returns the texts of members, each under its heading.
+func textsOf(m map[string]any, members [][2]string) (blocks []record.Block) {
 	for _, member := range members {
 		text, _ := m[member[0]].(string)
-		if strings.TrimSpace(text) == "" {
+		switch {
+		case strings.TrimSpace(text) == "":
 			continue
+		case member[1] != "":
+			text = member[1] + "\n\n" + text
 		}
-		if member[1] != "" {
-			blocks = append(blocks, member[1])
-		}
-		blocks = append(blocks, text)
+		blocks = append(blocks, record.Block{Text: text})
 	}
-	return strings.Join(blocks, "\n\n")
+	return blocks
 }
 
 // isCharacter reports whether the shape of a JSON file is that of a character card.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -35,7 +36,7 @@ func export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 		return x.sum, err
 	}
 	x.sum.Files = len(x.files)
-	return x.sum, exchange.WriteNewFolder(dir, x.files)
+	return x.sum, exchange.WriteNewFolder(dir, exchange.ModesFor(g.View().Level), x.files)
 }
 
 // addFile adds a JSON file of a name that is not used yet.
@@ -263,7 +264,11 @@ func (x *exporter) characterData(ctx context.Context, c canon.Card) (map[string]
 		}
 	}
 	data["name"] = c.Name
-	was := joinTexts(source, publicTexts)
+	var texts []string
+	for _, b := range textsOf(source, publicTexts) {
+		texts = append(texts, b.Text)
+	}
+	was := strings.Join(texts, "\n\n")
 	text, err := x.textFor(ctx, c, was)
 	if err != nil {
 		return nil, err

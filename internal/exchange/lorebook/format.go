@@ -10,7 +10,7 @@ import (
 func Formats() []exchange.Format {
 	return []exchange.Format{
 		{Name: "character", Title: "character cards (V1 to V3 as JSON, PNG or CHARX)", Import: ImportCharacters,
-			Recognize: recognizeCharacter, Marks: true, Page: exchange.Page{
+			Recognize: recognizeCharacter, Page: exchange.Page{
 				Get:     "Take the card as it was downloaded: the PNG itself, JSON, or CHARX.",
 				Example: "./hero.png",
 				Maps: "A card becomes a character with picture, description, personality and greeting; its book a lorebook. " +
@@ -20,7 +20,7 @@ func Formats() []exchange.Format {
 					"are for the GM. Instructions in a card are data, and marked as imported.",
 				Tried: "the card and the world info that SillyTavern ships (not part of the tests: AGPL)"}},
 		{Name: "lorebook", Title: "lorebooks (SillyTavern world info, lorebook_v3, NovelAI, Agnai, Risu, AI Dungeon)",
-			Import: Import, Recognize: recognizeBook, Marks: true, Page: exchange.Page{
+			Import: Import, Recognize: recognizeBook, Page: exchange.Page{
 				Get: "In SillyTavern, open *World Info* and export it. The other programs export lorebooks, memory " +
 					"books and story cards as JSON.",
 				Example: "./world-info.json",
@@ -78,7 +78,7 @@ func recognizeBook(p *exchange.Peek) string {
 		if err != nil {
 			continue
 		}
-		if b := parseBook(stemOf(name), data); b != nil {
+		if b, err := parseBook(stemOf(name), data); err == nil && b != nil {
 			return name + " is a lorebook of the kind " + b.dialect
 		}
 	}

@@ -1,16 +1,17 @@
 package lorebook
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -40,7 +41,11 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 			if !ok {
 				continue
 			}
-			if b := parseBook(stemOf(name), data); b != nil {
+			b, err := parseBook(stemOf(name), data)
+			if err != nil {
+				return err
+			}
+			if b != nil {
 				if _, err := addBook(ctx, s, name, b); err != nil {
 					return err
 				}
@@ -65,19 +70,23 @@ func sourceFiles(files fs.FS, o exchange.Options, suffixes ...string) []string {
 
 func stemOf(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
-// parseBook returns the book in a JSON file, or nil.
-func parseBook(name string, data []byte) *book {
-	if m := exchange.ParseObject(string(data)); m != nil {
-		if d := bookDialect(m); d != "" {
-			return readBook(d, name, m)
-		}
-		return nil
+// parseBook returns the book in a JSON file, or nil. The error is that of a file with too many values.
+func parseBook(name string, data []byte) (*book, error) {
+	v, err := exchange.DecodeValue(name, bytes.TrimPrefix(data, []byte("\ufeff")))
+	if fault.KindOf(err) == fault.TooLarge {
+		return nil, err
 	}
-	list, _ := exchange.ParseObject(`{"list": ` + string(data) + "}")["list"].([]any)
-	if d := listDialect(list); d != "" {
-		return readBook(d, name, list)
+	dialect := ""
+	switch v := v.(type) {
+	case map[string]any:
+		dialect = bookDialect(v)
+	case []any:
+		dialect = listDialect(v)
 	}
-	return nil
+	if dialect == "" {
+		return nil, nil
+	}
+	return readBook(dialect, name, v), nil
 }
 
 // addBook adds the cards of a book.
@@ -85,7 +94,7 @@ func addBook(ctx context.Context, s *record.Source, file string, b *book) (*exch
 	marks := []exchange.Mark{{Rule: ruleNoMarks, What: hidesEntries, Doubt: true}}
 	head, err := s.Add(ctx, record.Card{Key: []string{"book", b.name}, File: file, Name: b.name,
 		Suffixes: []string{"lorebook"}, Type: "Document", Form: record.Plain, Marks: marks,
-		Body:   func(context.Context) string { return b.text },
+		Text:   record.Text(b.text),
 		Fields: map[string]any{fieldEntry: map[string]any{"dialect": b.dialect, "rest": b.rest, "text": b.text}}})
 	if err != nil {
 		return nil, err
@@ -123,7 +132,7 @@ func addEntry(ctx context.Context, s *record.Source, file string, head *exchange
 	}
 	sh, err := s.Add(ctx, record.Card{Key: []string{"entry", b.name, e.id}, File: file, Name: title,
 		Suffixes: []string{b.name, b.name + " " + e.id}, Type: "Lore", Codename: "lore-" + b.name + "-" + e.id,
-		Form: record.Plain, Fields: fields, Marks: marks, Body: func(context.Context) string { return e.text }})
+		Form: record.Plain, Fields: fields, Marks: marks, Text: record.Text(e.text)})
 	if err == nil {
 		s.AddEdge(file, "member_of", sh, head, nil)
 	}
@@ -132,11 +141,12 @@ func addEntry(ctx context.Context, s *record.Source, file string, head *exchange
 
 // nameKeys returns the keys that can be names of the card, without its title.
 func nameKeys(keys []string, title string) (names []string) {
+	seen, own := map[string]bool{}, markup.KeyOf(title)
 	for _, k := range keys {
-		if markup.CheckName(k) == nil && len(markup.Parts(k)) == 1 && markup.KeyOf(k) != markup.KeyOf(title) &&
-			!slices.Contains(names, k) {
+		if !seen[k] && markup.CheckName(k) == nil && len(markup.Parts(k)) == 1 && markup.KeyOf(k) != own {
 			names = append(names, k)
 		}
+		seen[k] = true
 	}
 	return names
 }

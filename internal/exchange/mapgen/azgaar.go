@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type azgaarMap struct {
 	people                  float64 // inhabitants for one point of population
 
 	states, provinces, cultures, religions, burgs, rivers, markers, routes, notes []map[string]any
+	noteByID                                                                      map[string]map[string]any
 	provinceAt                                                                    func(cell int) int // 0 if unknown
 	svg                                                                           []byte
 	options                                                                       map[string]any // of the program
@@ -145,7 +147,8 @@ func parseAzgaarRecords(name string, data []byte) (*azgaarMap, error) {
 
 // parseList returns the objects of a list that exist: item 0 is a placeholder, and removed items stay.
 func parseList(text string) (list []map[string]any, ok bool) {
-	all, ok := exchange.ParseObject(`{"list": ` + text + "}")["list"].([]any)
+	v, _ := exchange.DecodeValue("a list of the map", []byte(text)) // an error leaves v without a list
+	all, ok := v.([]any)
 	return livingOf(all), ok
 }
 
@@ -183,7 +186,10 @@ func (m *azgaarMap) readSettings(line string) {
 
 // parseAzgaarJSON reads the full JSON export.
 func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
-	all := exchange.ParseObject(string(data))
+	all, err := exchange.DecodeObject(path.Base(name), data)
+	if err != nil {
+		return nil, err
+	}
 	pack, _ := all["pack"].(map[string]any)
 	if pack == nil {
 		return nil, fault.New(fault.Invalid, "%s is not a full JSON export of Azgaar's generator: it has no member pack",
@@ -259,14 +265,19 @@ func (m *azgaarMap) title() string {
 	return strings.TrimSuffix(path.Base(m.file), path.Ext(m.file))
 }
 
-// noteFor returns the text of a note, by the kind and number of the thing that it describes.
-func (m *azgaarMap) noteFor(kind string, i int) (name, text string) {
-	id := fmt.Sprintf("%s%d", kind, i)
-	for _, n := range m.notes {
-		if n["id"] == id {
-			text, _ := n["legend"].(string)
-			return exchange.TextOf(n["name"]), text
+// indexNotes lets noteFor find the notes by their ids. Of several notes with one id the first counts.
+func (m *azgaarMap) indexNotes() {
+	m.noteByID = map[string]map[string]any{}
+	for _, n := range slices.Backward(m.notes) {
+		if id, ok := n["id"].(string); ok {
+			m.noteByID[id] = n
 		}
 	}
-	return "", ""
+}
+
+// noteFor returns the text of a note, by the kind and number of the thing that it describes.
+func (m *azgaarMap) noteFor(kind string, i int) (name, text string) {
+	n := m.noteByID[fmt.Sprintf("%s%d", kind, i)]
+	text, _ = n["legend"].(string)
+	return exchange.TextOf(n["name"]), text
 }

@@ -21,7 +21,8 @@ type azgaarCards struct {
 	// by their numbers
 	state, province, culture, religion, burg map[int]*exchange.Sheet
 	used                                     map[string]bool // notes that a card shows
-	wars                                     []war
+	wars                                     []*war
+	warAt                                    map[[3]string]*war // by name, start and end
 }
 
 // importAzgaarMap adds the cards of a map. Ids follow the map's own id, so that a later version of the map
@@ -30,12 +31,13 @@ func importAzgaarMap(ctx context.Context, s *record.Source, m *azgaarMap) (err e
 	if m.id != "" {
 		s.Relabel(m.id)
 	}
-	x := &azgaarCards{azgaarMap: m, s: s, used: map[string]bool{}}
+	x := &azgaarCards{azgaarMap: m, s: s, used: map[string]bool{}, warAt: map[[3]string]*war{}}
+	m.indexNotes()
 	if x.world, err = s.Add(ctx, record.Card{Key: []string{"map"}, File: m.file, Name: m.title(), Type: "Realm",
 		Suffixes: []string{"map"}, Codename: "azgaar-" + m.id, Fields: map[string]any{"realmType": "world",
 			"scope":  "GLOBAL",
 			"azgaar": map[string]any{"version": m.version, "distanceUnit": m.unit, "distanceScale": m.scale}},
-		Body: func(context.Context) string { return "" }}); err != nil {
+	}); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{x.addCultures, x.addReligions, x.addStates, x.addProvinces,
@@ -74,6 +76,7 @@ func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[stri
 	if note != "" {
 		x.used[kind+strconv.Itoa(i)] = true
 	}
+	note, secret := x.s.Hide(x.file, record.HTML, note)
 	if name == "" {
 		name = noteName
 	}
@@ -87,7 +90,8 @@ func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[stri
 	return x.s.Add(ctx, record.Card{Key: []string{kind, strconv.Itoa(i)}, File: fmt.Sprintf("%s %s %d", x.file, kind, i),
 		Name: name, Suffixes: []string{kind, kind + " " + strconv.Itoa(i)}, Type: typ, Fields: fields,
 		Codename: fmt.Sprintf("azgaar-%s-%s-%d", x.id, kind, i),
-		Body:     func(context.Context) string { return record.Paragraphs(text) + noteHTML(note) }})
+		Text: append(record.Text(record.Paragraphs(text)+noteHTML(note)), record.Block{Text: noteHTML(secret),
+			GM: true})})
 }
 
 // noteHTML returns the text of a note, which is HTML or plain.
@@ -150,12 +154,14 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 		if i == 0 {
 			continue // the lands of nobody
 		}
-		text := sentence("%s, %s.", exchange.TextOf(m["form"]), exchange.TextOf(m["formName"]))
+		var text strings.Builder
+		text.WriteString(sentence("%s, %s.", exchange.TextOf(m["form"]), exchange.TextOf(m["formName"])))
 		for _, c := range exchange.ObjectsOf(m["campaigns"]) {
-			text += sentence("%s (from %s).", exchange.TextOf(c["name"]), exchange.TextOf(c["start"]))
+			text.WriteString(sentence("%s (from %s).", exchange.TextOf(c["name"]), exchange.TextOf(c["start"])))
 			x.noteCampaign(c, i)
 		}
-		sh, err := x.addThing(ctx, "state", "Realm", m, map[string]any{"realmType": "political", "scope": "MACRO"}, text)
+		sh, err := x.addThing(ctx, "state", "Realm", m, map[string]any{"realmType": "political", "scope": "MACRO"},
+			text.String())
 		if err != nil {
 			return err
 		}
@@ -291,7 +297,10 @@ func (x *azgaarCards) addNotes(ctx context.Context) error {
 		if _, err := x.s.Add(ctx, record.Card{Key: []string{"note", id}, File: x.file + " note " + id, Type: "Lore",
 			Name: exchange.TextOf(n["name"]), Suffixes: []string{id}, Codename: "azgaar-" + x.id + "-" + id,
 			Fields: map[string]any{"factType": "note", "azgaar": map[string]any{"id": id}},
-			Body:   func(context.Context) string { return noteHTML(text) }}); err != nil {
+			Text:   record.Text(text), Render: func(_ *exchange.Sheet,
+				text string) string {
+				return noteHTML(text)
+			}}); err != nil {
 			return err
 		}
 	}

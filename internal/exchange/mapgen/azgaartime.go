@@ -18,18 +18,16 @@ type war struct {
 
 // noteCampaign notes a campaign of a state.
 func (x *azgaarCards) noteCampaign(c map[string]any, state int) {
-	w := war{name: exchange.TextOf(c["name"]), start: exchange.IntOf(c["start"]), end: exchange.IntOf(c["end"])}
+	w := &war{name: exchange.TextOf(c["name"]), start: exchange.IntOf(c["start"]), end: exchange.IntOf(c["end"])}
 	if w.name == "" || exchange.TextOf(c["start"]) == "" {
 		return
 	}
-	for i := range x.wars {
-		if o := &x.wars[i]; o.name == w.name && o.start == w.start && o.end == w.end {
-			o.states = append(o.states, state)
-			return
-		}
+	key := [3]string{w.name, strconv.Itoa(w.start), strconv.Itoa(w.end)}
+	if x.warAt[key] == nil {
+		x.warAt[key] = w
+		x.wars = append(x.wars, w)
 	}
-	w.states = []int{state}
-	x.wars = append(x.wars, w)
+	x.warAt[key].states = append(x.warAt[key].states, state)
 }
 
 // addTime adds the calendar, of which a map has the era and the year, and the campaigns of its states.
@@ -39,9 +37,8 @@ func (x *azgaarCards) addTime(ctx context.Context) error {
 		year := exchange.TextOf(x.options["year"])
 		c := record.Card{Key: []string{"calendar"}, File: x.file, Name: "Calendar", Suffixes: []string{x.name}, Type: "Lore",
 			Fields: map[string]any{"factType": "calendar"},
-			Body: func(context.Context) string {
-				return record.Paragraphs(sentence("The years are counted in the %s.", era) + sentence("It is the year %s.", year))
-			}}
+			Text:   record.Text(sentence("The years are counted in the %s.", era) + sentence("It is the year %s.", year)),
+			Render: func(_ *exchange.Sheet, text string) string { return record.Paragraphs(text) }}
 		record.Calendar{Months: record.EarthMonths, Eras: map[string]int{era: 1, short: 1}}.Fill(x.s, &c)
 		if _, err := x.s.Add(ctx, c); err != nil {
 			return err

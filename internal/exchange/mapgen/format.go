@@ -10,7 +10,7 @@ import (
 
 // Formats returns the descriptions of the formats.
 func Formats() []exchange.Format {
-	noSecrets := "The format has no secrets: the import's level."
+	noSecrets := "The format has no secrets of its own: the import's level, and the marks below in its texts."
 	return []exchange.Format{
 		{Name: "azgaar", Title: "Azgaar's Fantasy Map Generator (.map, full JSON)", Import: ImportAzgaar, Places: true,
 			Recognize: recognizeAzgaar, Page: exchange.Page{

@@ -29,13 +29,14 @@ type way struct {
 
 // roadMap is the graph of all routes.
 type roadMap struct {
-	at   map[int]cellPoint
-	ways map[int][]way
+	at    map[int]cellPoint
+	ways  map[int][]way
+	steps int // that the search for trips may still make
 }
 
 // readRoutes reads the routes of the map: lists of points with x, y and a cell.
-func (m *azgaarMap) readRoutes() roadMap {
-	r := roadMap{at: map[int]cellPoint{}, ways: map[int][]way{}}
+func (m *azgaarMap) readRoutes() *roadMap {
+	r := &roadMap{at: map[int]cellPoint{}, ways: map[int][]way{}, steps: maxSteps}
 	for _, route := range m.routes {
 		group := exchange.TextOf(route["group"])
 		points, _ := route["points"].([]any)
@@ -57,6 +58,13 @@ func (m *azgaarMap) readRoutes() roadMap {
 			last = cell
 		}
 	}
+	for cell, ways := range r.ways {
+		if len(ways) > maxWays {
+			slices.SortStableFunc(ways, func(a, b way) int { return cmp.Compare(a.pixels, b.pixels) })
+			r.ways[cell] = ways[:maxWays]
+		}
+	}
+	r.steps += stepsPerCell * len(r.at)
 	return r
 }
 
@@ -67,15 +75,24 @@ type trip struct {
 	group    string // of its last piece
 }
 
+// Limits of the search for trips: a map of a thousand burgs needs a million steps, and some thousand cells for each. A
+// cell has a few ways.
+const (
+	maxSteps     = 2_000_000
+	stepsPerCell = 200
+	maxCells     = 20_000
+	maxWays      = 64
+)
+
 // maxTrips is the number of nearest burgs that are looked at from each: on a sea every port leads to
 // every other.
 const maxTrips = 64
 
 // tripsFrom returns the trips from the burg at a cell, the shortest first.
-func (r roadMap) tripsFrom(start int, burgAt map[int]int, kilometres func(float64) float64) (trips []trip) {
+func (r *roadMap) tripsFrom(start int, burgAt map[int]int, kilometres func(float64) float64) (trips []trip) {
 	done := map[int]bool{}
 	queue := &tripQueue{{to: start}}
-	for queue.Len() > 0 && len(trips) < maxTrips {
+	for queue.Len() > 0 && len(trips) < maxTrips && r.steps > 0 && len(done) < maxCells {
 		t, _ := heap.Pop(queue).(trip)
 		if done[t.to] {
 			continue
@@ -85,6 +102,7 @@ func (r roadMap) tripsFrom(start int, burgAt map[int]int, kilometres func(float6
 			trips = append(trips, trip{to: burg, hours: t.hours, group: t.group})
 			continue
 		}
+		r.steps -= 1 + len(r.ways[t.to])
 		for _, w := range r.ways[t.to] {
 			if !done[w.to] {
 				heap.Push(queue, trip{0, w.to, t.hours + kilometres(w.pixels)/cmp.Or(speeds[w.group], slowest), w.group})
@@ -136,7 +154,7 @@ func (x *azgaarCards) addRoutes() {
 	}
 	all, alone := roads.allTrips(burgAt, x.kilometres)
 	directions, full := record.UsedDirections{}, 0
-	for _, t := range chooseTrips(all) {
+	for _, t := range roads.chooseTrips(all) {
 		for _, e := range []trip{t, {t.to, t.from, t.hours, t.group}} {
 			if !x.addTrip(directions, byNumber[e.from], byNumber[e.to], e) {
 				full++
@@ -146,6 +164,9 @@ func (x *azgaarCards) addRoutes() {
 	if alone > 0 {
 		x.s.AddProblem(x.file, 0, "%d burgs are on no route; they have no exits", alone)
 	}
+	if roads.steps < 0 {
+		x.s.AddProblem(x.file, 0, "the map has more routes than can be searched for ways; some places have no exits")
+	}
 	if full > 0 {
 		x.s.AddProblem(x.file, 0, "%d ways are left out, because a place has only twelve exits", full)
 	}
@@ -153,7 +174,7 @@ func (x *azgaarCards) addRoutes() {
 
 // allTrips returns the trips between burgs, once for each pair, the shortest first, and the number of
 // burgs without any.
-func (r roadMap) allTrips(burgAt map[int]int, kilometres func(float64) float64) (all []trip, alone int) {
+func (r *roadMap) allTrips(burgAt map[int]int, kilometres func(float64) float64) (all []trip, alone int) {
 	for _, cell := range slices.Sorted(maps.Keys(burgAt)) {
 		trips := r.tripsFrom(cell, burgAt, kilometres)
 		if len(trips) == 0 {
@@ -176,10 +197,10 @@ const detour = 1.3
 
 // chooseTrips leaves out a trip if shorter ones lead to the same burg with a small detour. Without this
 // rule the ports of a sea would use up all exits.
-func chooseTrips(all []trip) (chosen []trip) {
+func (r *roadMap) chooseTrips(all []trip) (chosen []trip) {
 	from := map[int][]trip{}
 	for _, t := range all {
-		if isReached(from, t.from, t.to, t.hours*detour) {
+		if r.isReached(from, t.from, t.to, t.hours*detour) {
 			continue
 		}
 		chosen = append(chosen, t)
@@ -189,12 +210,12 @@ func chooseTrips(all []trip) (chosen []trip) {
 	return chosen
 }
 
-// isReached reports whether trips lead from one burg to another within a time.
-func isReached(from map[int][]trip, a, b int, hours float64) bool {
+// isReached reports whether trips lead from one burg to another within a time. Without steps it reports true.
+func (r *roadMap) isReached(from map[int][]trip, a, b int, hours float64) bool {
 	done, queue := map[int]bool{}, &tripQueue{{to: a}}
 	for queue.Len() > 0 {
 		t, _ := heap.Pop(queue).(trip)
-		if t.to == b {
+		if r.steps -= 1 + len(from[t.to]); r.steps < 0 || t.to == b {
 			return true
 		}
 		if done[t.to] {
@@ -229,14 +250,4 @@ func compass(east, north float64) string {
 	names := []string{"east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"}
 	angle := math.Atan2(north, east)
 	return names[(int(math.Round(angle/(math.Pi/4)))+len(names))%len(names)]
-}
-
-// sortedPoints returns the points of a ring rounded to tenths, sorted, to compare borders.
-func sortedPoints(ring [][2]float64) [][2]float64 {
-	out := slices.Clone(ring)
-	for i := range out {
-		out[i] = [2]float64{math.Round(out[i][0] * 10), math.Round(out[i][1] * 10)}
-	}
-	slices.SortFunc(out, func(a, b [2]float64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -22,7 +23,10 @@ func ImportWatabou(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 	return record.Walk{Format: "watabou", Suffixes: []string{".json"},
 		Empty: "no file is a town or dwelling of Watabou's generators",
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			m := exchange.ParseObject(string(data))
+			m, err := exchange.DecodeObject(name, data)
+			if err != nil {
+				return err
+			}
 			x := &watabou{s: s, file: name, title: strings.TrimSuffix(path.Base(name), path.Ext(name)),
 				directions: record.UsedDirections{}}
 			switch {
@@ -48,13 +52,13 @@ func (x *watabou) addPlace(ctx context.Context, typ, key, name string, suffix st
 	fields map[string]any) (*exchange.Sheet, error) {
 	return x.s.Add(ctx, record.Card{Key: []string{x.file, key}, File: x.file, Name: name, Suffixes: []string{suffix,
 		key},
-		Type: typ, Codename: "watabou-" + x.title + "-" + key, Fields: fields,
-		Body: func(context.Context) string { return "" }})
+		Type: typ, Codename: "watabou-" + x.title + "-" + key, Fields: fields})
 }
 
 // district is a part of a town.
 type district struct {
 	ring  [][2]float64
+	x, y  float64 // its centre
 	sheet *exchange.Sheet
 }
 
@@ -94,7 +98,9 @@ func (x *watabou) addTown(ctx context.Context, features []map[string]any) error 
 			return err
 		}
 		x.s.AddEdge(x.file, "within", sh, town, nil)
-		all = append(all, &district{ringOf(g["coordinates"]), sh})
+		d := &district{ring: ringOf(g["coordinates"]), sheet: sh}
+		d.x, d.y = centre(d.ring)
+		all = append(all, d)
 	}
 	x.linkDistricts(all)
 	return nil
@@ -125,32 +131,64 @@ func centre(ring [][2]float64) (x, y float64) {
 // metresPerHour is the speed of a walk through a town. The generator draws in metres.
 const metresPerHour = 4000
 
+// maxMeeting is the number of districts that are looked at where they meet in a corner. A town drawn without overlaps
+// has a handful.
+const maxMeeting = 64
+
+// cornersOf returns how often a ring has each point, rounded to tenths. A ring that is closed has its first point
+// twice.
+func cornersOf(ring [][2]float64) map[[2]float64]int {
+	corners := map[[2]float64]int{}
+	for _, p := range ring {
+		corners[[2]float64{math.Round(p[0] * 10), math.Round(p[1] * 10)}]++
+	}
+	return corners
+}
+
 // linkDistricts adds exits between districts that share at least two corners.
 func (x *watabou) linkDistricts(all []*district) {
-	for _, a := range all {
-		corners := sortedPoints(a.ring)
-		for _, b := range all {
-			shared := 0
-			for _, p := range sortedPoints(b.ring) {
-				if slices.Contains(corners, p) {
-					shared++
-				}
+	type part struct{ district, times int }
+	meeting, corners := map[[2]float64][]part{}, make([]map[[2]float64]int, len(all))
+	for i, d := range all {
+		corners[i] = cornersOf(d.ring)
+		for p, times := range corners[i] {
+			if len(meeting[p]) < maxMeeting {
+				meeting[p] = append(meeting[p], part{i, times})
 			}
-			if a == b || shared < 2 {
-				continue
-			}
-			ax, ay := centre(a.ring)
-			bx, by := centre(b.ring)
-			direction, ok := x.directions.Take(a.sheet, compass(bx-ax, ay-by))
-			if !ok {
-				x.s.AddProblem(x.file, 0, "a district has more than twelve neighbours; some exits are left out")
-				continue
-			}
-			minutes := math.Ceil(math.Hypot(bx-ax, by-ay) / metresPerHour * 60)
-			x.s.AddEdge(x.file, "exit", a.sheet, b.sheet, map[string]any{"direction": direction,
-				"travelDurationMs": int64(minutes) * 60_000})
 		}
 	}
+	full := 0
+	for i, a := range all {
+		shared := map[int]int{}
+		for p := range corners[i] {
+			for _, other := range meeting[p] {
+				shared[other.district] += other.times
+			}
+		}
+		delete(shared, i)
+		maps.DeleteFunc(shared, func(_, times int) bool { return times < 2 })
+		for _, j := range slices.Sorted(maps.Keys(shared)) {
+			if !x.addWalk(a, all[j]) {
+				full++
+			}
+		}
+	}
+	if full > 0 {
+		x.s.AddProblem(x.file, 0, "districts have more than twelve neighbours; %d exits are left out", full)
+	}
+}
+
+// addWalk adds an exit between districts. It returns false if the first has no direction left.
+func (x *watabou) addWalk(a, b *district) bool {
+	east, north := b.x-a.x, a.y-b.y
+	direction, ok := x.directions.Take(a.sheet, compass(east, north))
+	if !ok {
+		return false
+	}
+	minutes := math.Ceil(math.Hypot(east, north) / metresPerHour * 60)
+	x.s.AddEdge(x.file, "exit", a.sheet, b.sheet, map[string]any{"direction": direction,
+		"travelDurationMs": int64(minutes) * 60_000})
+	return true
 }
 
 // gridCell is a cell of a floor of a dwelling.

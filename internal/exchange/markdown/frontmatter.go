@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,8 +25,13 @@ type Note struct {
 
 // AddReport reports a part of the file that is left out or changed; line 0 means the whole file.
 func (n *Note) AddReport(line int, format string, args ...any) {
-	n.Reports = append(n.Reports, exchange.Problem{File: n.Path, Line: line, Why: fmt.Sprintf(format, args...)})
+	if len(n.Reports) < maxReports {
+		n.Reports = append(n.Reports, exchange.NewProblem(n.Path, line, format, args...))
+	}
 }
+
+// maxReports is the maximum number of problems of one note that are reported.
+const maxReports = 50
 
 // maxMeta is the maximum size of front matter, in bytes.
 const maxMeta = 1 << 20

@@ -41,6 +41,7 @@ type article struct {
 	page   // with the older revisions, if they are imported
 	newest revision
 	text   text
+	secret string // the hidden parts of the newest revision, as written
 	line   int
 	sheet  *exchange.Sheet
 }
@@ -104,7 +105,8 @@ func (x *wiki) addPage(p page, line int) {
 		x.older += len(p.Revisions)
 		p.Revisions = nil
 	}
-	a := &article{page: p, newest: newest, text: splitText(newest.Text, x.words), line: line}
+	a := &article{page: p, newest: newest, line: line}
+	a.text, a.secret = x.splitSource(line, newest.Text)
 	if p.Redirect != nil && a.text.redirect == "" {
 		a.text.redirect = p.Redirect.Title
 	}
@@ -161,21 +163,21 @@ func (x *wiki) addArticles(ctx context.Context) error {
 		}
 		var past []record.Past
 		for _, r := range a.Revisions {
-			was := splitText(r.Text, x.words)
-			past = append(past, record.Past{Revision: r.origin(), Fields: was.newFields(), Body: x.body(a, was, targets)})
+			was, secret := x.splitSource(a.line, r.Text)
+			past = append(past, record.Past{Revision: r.origin(), Fields: was.newFields(), Text: blocksOf(was, secret)})
 		}
 		if x.s.Options.History {
 			fields["revision"] = a.newest.origin()
 		}
 		var tags []string
 		for _, c := range a.text.categories {
-			tags = append(tags, exchange.TagName(record.CardName(c)))
+			tags = append(tags, record.CardName(c))
 		}
 		var err error
 		a.sheet, err = x.s.Add(ctx, record.Card{Key: []string{cmp.Or(a.ID, a.Title), a.Title}, File: fmt.Sprintf("%s:%d",
 			x.file, a.line),
 			Name: a.Title, Suffixes: []string{"page " + a.ID}, Type: typeFor(a.text.fields), Fields: fields, Tags: tags,
-			Past: past, Body: x.body(a, a.text, targets)})
+			Past: past, Text: blocksOf(a.text, a.secret), Render: x.render(targets)})
 		if err != nil {
 			return err
 		}
@@ -184,10 +186,21 @@ func (x *wiki) addArticles(ctx context.Context) error {
 	return nil
 }
 
-// body returns the text of a revision as HTML, once all names are known.
-func (x *wiki) body(a *article, t text, targets map[string]*article) func(context.Context) string {
-	return func(context.Context) string {
-		return toHTML(t.body, func(target, label string) string { return x.link(a, targets, target, label) })
+// splitSource takes the hidden parts out of the wikitext of a page, and divides the rest. Hidden parts may stand in
+// the values of an infobox too.
+func (x *wiki) splitSource(line int, source string) (t text, secret string) {
+	source, secret = x.s.Hide(fmt.Sprintf("%s:%d", x.file, line), record.HTML, source)
+	return splitText(source, x.words), secret
+}
+
+func blocksOf(t text, secret string) []record.Block {
+	return []record.Block{{Text: t.body}, {Text: secret, GM: true}}
+}
+
+// render returns a function that turns wikitext into HTML, once all names are known.
+func (x *wiki) render(targets map[string]*article) func(*exchange.Sheet, string) string {
+	return func(from *exchange.Sheet, source string) string {
+		return toHTML(source, func(target, label string) string { return x.link(from, targets, target, label) })
 	}
 }
 
@@ -211,13 +224,13 @@ func typeFor(fields map[string]any) string {
 }
 
 // link returns the link to another page. Links to files, other wikis and missing pages become their label.
-func (x *wiki) link(from *article, targets map[string]*article, target, label string) string {
+func (x *wiki) link(from *exchange.Sheet, targets map[string]*article, target, label string) string {
 	page, _, _ := strings.Cut(strings.TrimPrefix(target, ":"), "#")
 	if to := targets[titleKey(page)]; to != nil {
 		if label == "" {
 			label = strings.TrimPrefix(target, ":")
 		}
-		return x.s.LinkText(from.sheet, to.sheet, label)
+		return x.s.LinkText(from, to.sheet, label)
 	}
 	if space, _, ok := strings.Cut(target, ":"); ok && hasWord(x.words.file, space) {
 		return ""
@@ -275,6 +288,6 @@ func Format() exchange.Format {
 			Lost: "Older revisions without `--history`; with it they become versions whose field revision names time, author " +
 				"and comment. Talk, users, files and templates; templates in a text and tables stay as they are written; " +
 				"references.",
-			Sight: "A wiki has no secrets: the import's level.",
+			Sight: "A wiki has no secrets of its own: the import's level, and the marks below in its texts.",
 			Tried: "the dump of two pages of spencermountain/dumpster-dive"}}
 }

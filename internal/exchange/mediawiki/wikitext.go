@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"loregate/internal/exchange/record"
 	"loregate/internal/markup"
 )
 
@@ -220,37 +221,22 @@ func openLists(from, to string) string {
 
 // inline converts the markup of one line. Everything that is not known is escaped.
 func inline(line string, link func(target, label string) string) string {
-	var kept []string
-	keep := func(s string) string {
-		kept = append(kept, s)
-		return "\ue000" + string(rune(0xe100+len(kept)-1)) + "\ue001"
-	}
-	line = markup.Clean(line)
-	line = strings.NewReplacer("\ue000", "", "\ue001", "").Replace(line)
+	var kept record.Kept
+	line = record.WithoutMarks(markup.Clean(line))
 	line = linkForm.ReplaceAllStringFunc(line, func(m string) string {
 		target, label, _ := strings.Cut(m[2:len(m)-2], "|")
-		if len(kept) > 4000 {
-			return m
-		}
-		return keep(link(strings.TrimSpace(target), strings.TrimSpace(label)))
+		return kept.Keep(link(strings.TrimSpace(target), strings.TrimSpace(label)))
 	})
 	line = outerLink.ReplaceAllStringFunc(line, func(m string) string {
 		parts := outerLink.FindStringSubmatch(m)
 		if parts[2] == "" {
 			parts[2] = parts[1]
 		}
-		if len(kept) > 4000 {
-			return m
-		}
-		return keep(`<a href="` + html.EscapeString(parts[1]) + `">` + html.EscapeString(parts[2]) + "</a>")
+		return kept.Keep(`<a href="` + html.EscapeString(parts[1]) + `">` + kept.Restore(html.EscapeString(parts[2])) + "</a>")
 	})
 	line = html.EscapeString(tagForm.ReplaceAllString(line, ""))
 	line = strings.ReplaceAll(line, "&#39;", "'")
 	line = boldForm.ReplaceAllString(line, "<b>$1</b>")
 	line = italicForm.ReplaceAllString(line, "<i>$1</i>")
-	line = strings.NewReplacer("{{", "&#123;&#123;", "[[", "&#91;&#91;").Replace(line)
-	for i, s := range kept {
-		line = strings.Replace(line, "\ue000"+string(rune(0xe100+i))+"\ue001", s, 1)
-	}
-	return line
+	return kept.Restore(strings.NewReplacer("{{", "&#123;&#123;", "[[", "&#91;&#91;").Replace(line))
 }

@@ -33,7 +33,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 		if err := x.loadSources(ctx); err != nil {
 			return err
 		}
-		out, err := openFolder(dir, x.hashes)
+		out, err := openFolder(dir, exchange.ModesFor(g.View().Level), x.hashes)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/fault"
 )
@@ -109,7 +110,7 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	s := newScene(t)
 	s.Create(canon.NewCard{Name: "A", Content: "a"})
 	dir := t.TempDir()
-	f, err := openFolder(dir, nil)
+	f, err := openFolder(dir, exchange.ModesFor(access.LevelUser), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,9 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/media"
 )
 
 // exporter builds pages from the cards of a snapshot.
@@ -43,11 +45,14 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 	if c.Label.Level > above.Meet(c.Own).Level {
 		p.minLevel = c.Label.Level
 	}
-	b, err := x.snapshot.Bytes(ctx, c.Content)
-	if err != nil {
+	c.Fields = x.snapshot.FieldsOf(c.Type, c.Fields)
+	p.card = c
+	b, err := x.readContent(ctx, c)
+	if fault.KindOf(err) == fault.Denied {
+		x.reportPage(p.path, "%v", err)
+	} else if err != nil {
 		return nil, nil, err
-	}
-	if len(b) == 0 && c.Size > 0 {
+	} else if len(b) == 0 && c.Size > 0 {
 		x.reportPage(p.path, "its content was erased; only the card is written")
 	}
 	if canon.TextOf(c.Type) == canon.TextFile && len(b) > 0 {
@@ -60,6 +65,14 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 	x.addLayerObjects(p)
 	p.tags, p.tagsID, err = x.foldTags(ctx, c)
 	return p, file, err
+}
+
+// readContent returns the content of a card: its text, or its file as the audience sees it.
+func (x *exporter) readContent(ctx context.Context, c canon.Card) ([]byte, error) {
+	if canon.TextOf(c.Type) == canon.TextFile {
+		return x.snapshot.FileBytes(ctx, c)
+	}
+	return x.snapshot.Bytes(ctx, c.Content)
 }
 
 func (x *exporter) reportPage(file, format string, args ...any) {
@@ -136,7 +149,7 @@ func (x *exporter) nameAttachment(p *page, b []byte) string {
 		FileName string `json:"file_name"`
 	}
 	_ = json.Unmarshal(p.card.Fields, &own) // a file_name that is not a string is ignored
-	ending := strings.ToLower(path.Ext(own.FileName))
+	ending := strings.ToLower(cmp.Or(path.Ext(own.FileName), media.Detect(b).Ext))
 	if !extensionForm.MatchString(ending) || ending == ".md" {
 		ending = extensions[strings.SplitN(http.DetectContentType(b), ";", 2)[0]]
 	}

@@ -23,6 +23,7 @@ type folder struct {
 	strange  []string          // files that neither an export wrote nor a vault had
 	current  map[string]string
 	dirs     map[string]bool
+	modes    exchange.Modes
 	journal  *os.File // paths of the files that this export writes, one a line
 }
 
@@ -41,21 +42,21 @@ type manifest struct {
 // openFolder prepares a folder for an export. It refuses a folder with files that were edited since
 // the last export or import. It also refuses one with files that no export wrote, unless the export
 // contains files of a vault: these may lie beside others.
-func openFolder(dir string, vault map[string]string) (*folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func openFolder(dir string, modes exchange.Modes, vault map[string]string) (*folder, error) {
+	if err := os.MkdirAll(dir, modes.Dir); err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be created").Because(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be opened").Because(err)
 	}
-	f := &folder{root: root, previous: map[string]string{}, vault: vault, current: map[string]string{},
+	f := &folder{root: root, modes: modes, previous: map[string]string{}, vault: vault, current: map[string]string{},
 		dirs: map[string]bool{".": true}}
 	if err := f.checkContents(); err != nil {
 		f.close()
 		return nil, err
 	}
-	if f.journal, err = root.OpenFile(journalName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+	if f.journal, err = root.OpenFile(journalName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, modes.File); err != nil {
 		f.close()
 		return nil, f.writeError(err)
 	}
@@ -155,7 +156,7 @@ func (f *folder) writeFile(p string, data []byte) error {
 		return f.writeError(err)
 	}
 	if dir := path.Dir(p); !f.dirs[dir] {
-		if err := f.root.MkdirAll(dir, 0o755); err != nil {
+		if err := f.root.MkdirAll(dir, f.modes.Dir); err != nil {
 			return f.writeError(err)
 		}
 		f.dirs[dir] = true
@@ -164,7 +165,8 @@ func (f *folder) writeFile(p string, data []byte) error {
 }
 
 func (f *folder) replaceFile(p string, data []byte) error {
-	if err := f.root.WriteFile(partName, data, 0o644); err != nil {
+	_ = f.root.Remove(partName) // one that an interrupted export left may have other permissions
+	if err := f.root.WriteFile(partName, data, f.modes.File); err != nil {
 		return f.writeError(err)
 	}
 	if err := f.root.Rename(partName, p); err != nil {

@@ -44,10 +44,12 @@ import (
 //	borders                            names: links in both directions
 //	held_by                            name: a "holds" link from there, with quantity 1
 type Reader struct {
-	Files      fs.FS                  // holds the attachments
-	Options    exchange.Options       // File, Starter and Progress have no effect
-	IsHidden   func(path string) bool // reports whether a setting hides a file; nil: no file is hidden
-	Collection *exchange.Collection
+	Files    fs.FS                  // holds the attachments
+	Options  exchange.Options       // File, Starter and Progress have no effect
+	IsHidden func(path string) bool // reports whether a setting hides a file; nil: no file is hidden
+	// FindMembers finds the members of the world that a note names; see exchange.Members.
+	FindMembers func(names []string) (found []access.Subject, known bool, err error)
+	Collection  *exchange.Collection
 }
 
 // dialectKeys are the keys of the dialect. All other keys are kept in the card's fields.
@@ -81,9 +83,13 @@ func (x *Reader) Add(n *markdown.Note) error {
 		}
 	}
 	s.Label = x.parseLabel(n, n.Meta).Meet(x.Options.CardLabel())
+	if err := x.narrow(n, s); err != nil {
+		return err
+	}
 	if n.Broken || x.IsHidden != nil && x.IsHidden(n.Path) {
 		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
 	}
+	under := takeSecretFields(n)
 	if err := x.readFields(n, s); err != nil {
 		return err
 	}
@@ -92,8 +98,8 @@ func (x *Reader) Add(n *markdown.Note) error {
 	if !x.Collection.Add(s) {
 		return nil
 	}
-	if secret != "" {
-		x.addSecret(n, s, secret)
+	if secret != "" || len(under) > 0 {
+		x.addSecret(n, s, secret, under)
 	}
 	x.addTags(n, s)
 	x.readGraph(n, s)
@@ -133,7 +139,44 @@ func (x *Reader) parseLabel(n *markdown.Note, m map[string]any) access.Label {
 		}
 		subjects = append(subjects, access.Subject(s))
 	}
+	if len(exchange.ListOf(m["subjects"])) > 0 {
+		level = max(level, access.LevelGM) // at the level user everybody is meant, and names have no effect
+	}
 	return access.NewLabel(level, subjects...)
+}
+
+// narrow hides a note by keys of its front matter that are not those of the dialect: by marks that can only mean a
+// secret, and by the names of the people who read it.
+func (x *Reader) narrow(n *markdown.Note, s *exchange.Sheet) error {
+	other := map[string]any{}
+	for k, v := range n.Meta {
+		if !slices.Contains(dialectKeys, k) {
+			other[k] = v
+		}
+	}
+	names, keys := secrecy.ReaderNames(other)
+	if len(names) > 0 {
+		readers := access.NewLabel(access.LevelGM)
+		if x.FindMembers != nil {
+			found, known, err := x.FindMembers(names)
+			if err != nil {
+				return err
+			}
+			if readers = access.NewLabel(access.LevelGM, found...); !known {
+				n.AddReport(0, "it names readers that are not members of the world (%s); it is for the GM only",
+					exchange.FirstNames(names))
+			}
+		}
+		s.Label = s.Label.Meet(readers)
+	}
+	for _, m := range secrecy.WithoutReaders(secrecy.MetaMarks(other), keys) {
+		if !m.Doubt {
+			n.AddReport(0, "%q hides it from players; it is for the GM only", m.What)
+			s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
+			return nil
+		}
+	}
+	return nil
 }
 
 // readFields reads the card's fields. They are an object, or the JSON text of an object if YAML
@@ -202,7 +245,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 		body = text
 	case format == "html" || kind != canon.TextHTML && kind != canon.TextMarkdown:
 	default:
-		h := secrecy.Split(body, nil)
+		h := secrecy.Split(body, secrecy.Markdown, nil)
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
@@ -217,12 +260,24 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 	return secret
 }
 
-func (x *Reader) addSecret(n *markdown.Note, above *exchange.Sheet, secret string) {
+// takeSecretFields removes the fields of the front matter that only the GM reads, and returns them.
+func takeSecretFields(n *markdown.Note) map[string]any {
+	taken := map[string]any{}
+	for k, v := range n.Meta {
+		if !slices.Contains(dialectKeys, k) && secrecy.IsSecretField(k, v) {
+			taken[k] = exchange.RestoreLinks(v)
+			delete(n.Meta, k)
+		}
+	}
+	return taken
+}
+
+func (x *Reader) addSecret(n *markdown.Note, above *exchange.Sheet, secret string, under map[string]any) {
 	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, "hidden"), Above: above, Name: exchange.GMPart +
 		"+Hidden",
 		Type:   canon.TypeRichText,
 		Format: canon.FormatMarkdown,
-		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret)}
+		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret), Fields: exchange.EncodeFields(under)}
 	if x.Collection.Add(gm) {
 		x.Collection.Hidden++
 	}

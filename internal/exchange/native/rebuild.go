@@ -151,7 +151,7 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c, child canon.Ca
 	if !slices.Equal(tags, o.Tags) {
 		changes["tags"] = changedTags(note.Tags(), o.Tags, tags)
 	}
-	if len(c.Own.Subjects) > 0 || len(x.links[c.ID])+len(x.layers[c.ID]) > 0 || c.Codename != "" {
+	if !slices.Equal(c.Own.Subjects, o.Readers) || len(x.links[c.ID])+len(x.layers[c.ID]) > 0 || c.Codename != "" {
 		x.reportPage(o.Path, "the card's links, layers, codename and subjects have no place in the note")
 	}
 	if len(changes) == 0 {

@@ -7,8 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -37,19 +41,20 @@ type File struct {
 // Origin is a note of a vault as it was at the last import, and its card right after that import.
 type Origin struct {
 	File
-	Name   string          `json:"name"` // of the card
-	Type   string          `json:"type"`
-	Level  access.Level    `json:"level"`
-	Head   string          `json:"head,omitempty"` // the byte order mark and the front matter
-	Fields json.RawMessage `json:"fields,omitempty"`
-	Tags   []string        `json:"tags,omitempty"`
-	Open   canon.Hash      `json:"open,omitzero"` // of the card's text
-	Parts  []HiddenPart    `json:"parts,omitempty"`
-	Hidden canon.CardID    `json:"hidden,omitzero"` // the card with the hidden parts and fields
-	Secret canon.Hash      `json:"secret,omitzero"` // of its text
-	Under  json.RawMessage `json:"under,omitempty"` // its fields
-	CRLF   bool            `json:"crlf,omitempty"`  // all lines end with "\r\n"
-	Raw    []byte          `json:"raw,omitempty"`   // the file, if its bytes do not follow from the rest
+	Name    string           `json:"name"` // of the card
+	Type    string           `json:"type"`
+	Level   access.Level     `json:"level"`
+	Readers []access.Subject `json:"readers,omitempty"` // besides the GM
+	Head    string           `json:"head,omitempty"`    // the byte order mark and the front matter
+	Fields  json.RawMessage  `json:"fields,omitempty"`
+	Tags    []string         `json:"tags,omitempty"`
+	Open    canon.Hash       `json:"open,omitzero"` // of the card's text
+	Parts   []HiddenPart     `json:"parts,omitempty"`
+	Hidden  canon.CardID     `json:"hidden,omitzero"` // the card with the hidden parts and fields
+	Secret  canon.Hash       `json:"secret,omitzero"` // of its text
+	Under   json.RawMessage  `json:"under,omitempty"` // its fields
+	CRLF    bool             `json:"crlf,omitempty"`  // all lines end with "\r\n"
+	Raw     []byte           `json:"raw,omitempty"`   // the file, if its bytes do not follow from the rest
 }
 
 // HiddenPart is a part of a note that its card does not show.
@@ -69,8 +74,15 @@ func SourceID(label string) canon.CardID { return exchange.CardID("markdown", la
 // about 700 bytes, so that 180,000 notes fit.
 const maxSource = 128 << 20
 
+// maxEntries is the maximum number of notes, files and cards of all Sources that a call reads: an entry of few bytes
+// takes hundreds in memory.
+const maxEntries = 800_000
+
 // SourceReader reads the Sources of a snapshot. The zero value is one that has read none.
-type SourceReader struct{ used int64 }
+type SourceReader struct {
+	used    int64
+	entries int
+}
 
 // Load reads the Source in a card, or an empty one if the card is none. Only a card that players
 // cannot see is one.
@@ -87,10 +99,10 @@ func (r *SourceReader) Load(ctx context.Context, l *canon.Snapshot, c canon.Card
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err == nil {
 		left := &io.LimitedReader{R: z, N: maxSource - r.used}
-		err = json.NewDecoder(left).Decode(s)
-		if r.used = maxSource - left.N; err != nil && left.N == 0 {
-			return nil, fault.New(fault.TooLarge, "the memory of imports in the card %q is longer than %d MiB; "+
-				"move that card to the trash and import the vault again", c.Name, maxSource>>20)
+		err = r.decode(s, json.NewDecoder(left))
+		if r.used = maxSource - left.N; err != nil && (left.N == 0 || r.entries > maxEntries) {
+			return nil, fault.New(fault.TooLarge, "the memory of imports in the card %q is longer than %d MiB or %d entries; "+
+				"move that card to the trash and import the vault again", c.Name, maxSource>>20, maxEntries)
 		}
 	}
 	if err != nil {
@@ -108,6 +120,68 @@ func (r *SourceReader) Load(ctx context.Context, l *canon.Snapshot, c canon.Card
 		}
 	}
 	return s, nil
+}
+
+// decode reads a Source entry by entry, so that its text is not held as a whole.
+func (r *SourceReader) decode(s *Source, d *json.Decoder) error {
+	return eachMember(d, func(key string) error {
+		switch key {
+		case "notes":
+			return decodeMap(r, d, s.Notes)
+		case "files":
+			return decodeMap(r, d, s.Files)
+		case "cards":
+			return decodeMap(r, d, s.Cards)
+		case "folders":
+			return d.Decode(&s.Folders)
+		case "begun":
+			return d.Decode(&s.Begun)
+		case "loregate":
+			return d.Decode(&s.Loregate)
+		}
+		return d.Decode(new(json.RawMessage))
+	})
+}
+
+// decodeMap reads an object into a map, and counts its members.
+func decodeMap[V any](r *SourceReader, d *json.Decoder, into map[canon.CardID]V) error {
+	return eachMember(d, func(key string) error {
+		if r.entries++; r.entries > maxEntries {
+			return errors.New("too many entries")
+		}
+		var id canon.CardID
+		if err := id.UnmarshalText([]byte(key)); err != nil {
+			return err
+		}
+		var v V
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		into[id] = v
+		return nil
+	})
+}
+
+// eachMember calls read with the key of each member of an object, or not at all for null. read reads the value.
+func eachMember(d *json.Decoder, read func(key string) error) error {
+	switch t, err := d.Token(); {
+	case err != nil || t == nil:
+		return err
+	case t != json.Delim('{'):
+		return errors.New("not an object")
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string) // the key of an object is a string
+		if err := read(key); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
 }
 
 // areInOrder reports whether an import can have cut these parts out of a note, one after the other.
@@ -138,17 +212,9 @@ func isVaultPath(p string) bool {
 
 // Sheet returns the sheet of the card that holds the Source.
 func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxSource {
-		return nil, fault.New(fault.TooLarge, "the paths, front matter and odd bytes of the notes are longer than %d MiB; "+
-			"import the folder in parts", maxSource>>20)
-	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
+	if err := s.Encode(&sourceLimit{w: z, left: maxSource}); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
@@ -162,6 +228,75 @@ func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error
 		Label:  access.NewLabel(max(level, access.LevelGM)),
 		Fields: exchange.EncodeFields(map[string]any{sourceField: 1, "file_name": "source.json.gz"}),
 		Data:   func() ([]byte, error) { return b.Bytes(), nil }}, nil
+}
+
+// sourceLimit passes at most maxSource bytes on.
+type sourceLimit struct {
+	w    io.Writer
+	left int
+}
+
+func (l *sourceLimit) Write(b []byte) (int, error) {
+	if l.left -= len(b); l.left < 0 {
+		return 0, fault.New(fault.TooLarge, "the paths, front matter and odd bytes of the notes are longer than %d MiB; "+
+			"import the folder in parts", maxSource>>20)
+	}
+	return l.w.Write(b)
+}
+
+// Encode writes the Source as JSON. It encodes one entry after the other: the whole text of a large vault would take
+// as much memory as all the rest.
+func (s *Source) Encode(w io.Writer) error {
+	begun := ""
+	if s.Begun {
+		begun = `"begun":true,`
+	}
+	folders, err := json.Marshal(s.Folders)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, `{"loregate":%d,%s"notes":`, s.Loregate, begun); err != nil {
+		return err
+	}
+	if err := encodeMap(w, s.Notes); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, `,"files":`); err != nil {
+		return err
+	}
+	if err := encodeMap(w, s.Files); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, `,"folders":%s,"cards":`, folders); err != nil {
+		return err
+	}
+	if err := encodeMap(w, s.Cards); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "}")
+	return err
+}
+
+// encodeMap writes a map as a JSON object, its keys in order.
+func encodeMap[V any](w io.Writer, m map[canon.CardID]V) error {
+	between := "{"
+	for _, id := range slices.SortedFunc(maps.Keys(m), func(a, b canon.CardID) int { return bytes.Compare(a[:], b[:]) }) {
+		text, err := json.Marshal(m[id])
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, `%s"%s":%s`, between, id, text); err != nil {
+			return err
+		}
+		between = ","
+	}
+	if between == "{" {
+		between = "{}"
+	} else {
+		between = "}"
+	}
+	_, err := io.WriteString(w, between)
+	return err
 }
 
 // HashFile returns the HashOf of a file.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -89,5 +90,22 @@ func TestSourcesAreBounded(t *testing.T) {
 	source.Notes[canon.CardID{1}].Head = strings.Repeat("a", maxSource)
 	if _, err := source.Sheet("", access.LevelGM); fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("a source that could not be read again: %v", err)
+	}
+}
+
+// A source of very many small entries, which no import wrote, is refused before it fills the memory.
+func TestEntriesOfSourcesAreBounded(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"notes":{`)
+	for i := range maxEntries + 1 {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(`"` + canon.CardID{byte(i >> 16), byte(i >> 8), byte(i)}.String() + `":null`)
+	}
+	text.WriteString("}}")
+	r, s := &SourceReader{}, &Source{Notes: map[canon.CardID]*Origin{}}
+	if err := r.decode(s, json.NewDecoder(strings.NewReader(text.String()))); err == nil || r.entries != maxEntries+1 || len(s.Notes) > maxEntries {
+		t.Errorf("%d entries: %v", r.entries, err)
 	}
 }

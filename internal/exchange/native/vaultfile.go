@@ -116,5 +116,5 @@ func (x *exporter) vaultFile(ctx context.Context, c canon.Card) ([]byte, error) 
 	if o := x.origins[c.ID]; o != nil {
 		return x.rebuildNote(ctx, o, c)
 	}
-	return x.snapshot.Bytes(ctx, c.Content)
+	return x.readContent(ctx, c)
 }

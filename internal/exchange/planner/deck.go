@@ -48,6 +48,9 @@ var unreadTypes = []string{"User", "Role", "Set", "Setting", "Session", "Sign up
 	"SCSS", "Skin",
 	"JavaScript", "CoffeeScript", "Layout type"}
 
+// maxParts is the maximum number of parts of a card's name, as in the canon.
+const maxParts = 128
+
 // selfRead is the end of the name of a rule about the readers of one card.
 const selfRead = "+*self+*read"
 
@@ -105,6 +108,10 @@ func (x *deck) writeCard(ctx context.Context, c *deckCard) error {
 		return nil
 	}
 	parts := markup.Parts(c.name)
+	if len(parts) > maxParts {
+		x.s.AddProblem(x.file, c.line, "the name has more than %d parts; left out", maxParts)
+		return nil
+	}
 	above, err := x.parentOf(ctx, parts, c)
 	if err != nil {
 		return err
@@ -123,7 +130,7 @@ func (x *deck) writeCard(ctx context.Context, c *deckCard) error {
 	r := record.Card{Key: []string{string(key)}, File: fmt.Sprintf("%s:%d", x.file, c.line), Name: parts[len(parts)-1],
 		Above:    above,
 		Suffixes: []string{"card"}, Type: typ, Codename: exchange.TextOf(c.data["codename"]), Fields: fields,
-		Body: func(context.Context) string { return c.text }}
+		Text: record.Text(c.text)}
 	last := markup.PartKey(parts[len(parts)-1])
 	if last == "gm" || last == "ai" {
 		r.Marks = append(r.Marks, exchange.Mark{Rule: ruleGMPart})
@@ -144,8 +151,8 @@ func (x *deck) parentOf(ctx context.Context, parts []string, c *deckCard) (above
 		if x.sheets[key] == nil {
 			if x.sheets[key], err = x.s.Add(ctx, record.Card{Key: []string{string(key)}, File: fmt.Sprintf("%s:%d", x.file,
 				c.line),
-				Name: parts[i-1], Above: above, Suffixes: []string{"card"}, Type: canon.TypeRichText, Level: access.LevelGM,
-				Body: func(context.Context) string { return "" }}); err != nil {
+				Name: parts[i-1], Above: above, Suffixes: []string{"card"}, Type: canon.TypeRichText,
+				Level: access.LevelGM}); err != nil {
 				return nil, err
 			}
 			x.lost["cards above others are not in the file; they are added empty, for the GM"]++

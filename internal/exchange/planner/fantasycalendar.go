@@ -11,7 +11,6 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
-	"loregate/internal/markup"
 )
 
 // ruleHide is the rule that hides events of Fantasy-Calendar.
@@ -24,7 +23,10 @@ func ImportFantasyCalendar(ctx context.Context, c *canon.Canon, g access.Grant, 
 	return record.Walk{Format: "fantasy-calendar", Suffixes: []string{".json"},
 		Empty: "no file is an export of Fantasy-Calendar",
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			m := exchange.ParseObject(string(data))
+			m, err := exchange.DecodeObject(name, data)
+			if err != nil {
+				return err
+			}
 			static, _ := m["static_data"].(map[string]any)
 			year, _ := static["year_data"].(map[string]any)
 			if year == nil {
@@ -90,11 +92,13 @@ func (x *fantasyCalendar) addCalendar(ctx context.Context, m map[string]any) err
 	}
 	c := record.Card{Key: []string{"calendar"}, File: x.file, Name: first(exchange.TextOf(m["name"]), "Calendar").(string),
 		Suffixes: []string{"calendar"}, Type: "Lore", Fields: map[string]any{"factType": "calendar"},
-		Body: func(context.Context) string { return record.Paragraphs(blocks...) }}
+		Text: record.Text(blocks...), Render: paragraph}
 	x.Fill(x.s, &c)
 	_, err := x.s.Add(ctx, c)
 	return err
 }
+
+func paragraph(_ *exchange.Sheet, text string) string { return record.Paragraphs(text) }
 
 // addEvents adds the events with one date. Others recur by rules that the timeline does not have.
 func (x *fantasyCalendar) addEvents(ctx context.Context, events []map[string]any) error {
@@ -108,7 +112,7 @@ func (x *fantasyCalendar) addEvents(ctx context.Context, events []map[string]any
 		}
 		settings, _ := e["settings"].(map[string]any)
 		h := record.Happening{Key: []string{first(exchange.TextOf(e["id"]), strconv.Itoa(i)).(string)}, File: x.file,
-			Name: html.UnescapeString(exchange.TextOf(e["name"])), Text: markup.Text(exchange.TextOf(e["description"])),
+			Name: html.UnescapeString(exchange.TextOf(e["name"])), Text: exchange.TextOf(e["description"]),
 			At: record.Date{Year: exchange.IntOf(date[0]), Month: exchange.IntOf(date[1]) + 1, Day: exchange.IntOf(date[2])}}
 		if isTrue(settings["hide"]) || isTrue(settings["hide_full"]) {
 			h.Marks = []exchange.Mark{{Rule: ruleHide, What: "events"}}

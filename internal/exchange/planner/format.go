@@ -10,7 +10,7 @@ import (
 // Formats returns the descriptions of the formats.
 func Formats() []exchange.Format {
 	return []exchange.Format{
-		{Name: "kanka", Title: "Kanka (export of a campaign, JSON)", Import: ImportKanka, Marks: true, Places: true,
+		{Name: "kanka", Title: "Kanka (export of a campaign, JSON)", Import: ImportKanka, Places: true,
 			Recognize: recognizeKanka, Page: exchange.Page{
 				Get: "In Kanka, open the campaign's *Export*, ask for one, and download the zip. Do not choose " +
 					"Markdown.",
@@ -21,7 +21,7 @@ func Formats() []exchange.Format {
 				Lost: "Other calendars' dates, moons, seasons, inventories, abilities, dashboards; settings are never read; the Markdown export is read as markdown.",
 				Sight: "`is_private` of entities and attributes, the visibility of posts and relations. Permissions of roles are not in " +
 					"the export, so public entities are for the GM until `--open \"public entities\"`.", Tried: ""}},
-		{Name: "fantasy-calendar", Title: "Fantasy-Calendar (JSON)", Import: ImportFantasyCalendar, Marks: true,
+		{Name: "fantasy-calendar", Title: "Fantasy-Calendar (JSON)", Import: ImportFantasyCalendar,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".json") {
 					if s := p.JSON(name); s.Has("static_data", "dynamic_data") {
@@ -36,7 +36,7 @@ func Formats() []exchange.Format {
 					"eras date the timeline. Events with one date become events of the timeline.",
 				Lost:  "Recurring events, leap days, moons, seasons, the clock and the weather.",
 				Sight: "Hidden events are for the GM.", Tried: "the Gregorian preset of fantasycalendar/Fantasy-Calendar"}},
-		{Name: "legendkeeper", Title: "LegendKeeper (.lk)", Import: ImportLegendKeeper, Marks: true, Places: true,
+		{Name: "legendkeeper", Title: "LegendKeeper (.lk)", Import: ImportLegendKeeper, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".lk") {
 					return name + " has the ending of an export"
@@ -55,7 +55,7 @@ func Formats() []exchange.Format {
 				Lost:  "Calendars, timelines, boards and pictures, which the file only names; they are counted.",
 				Sight: "`isHidden` of a resource with everything below it, of a document, property and pin; secret blocks.",
 				Tried: ""}},
-		{Name: "scabard", Title: "Scabard (JSON)", Import: ImportScabard, Marks: true, Places: true,
+		{Name: "scabard", Title: "Scabard (JSON)", Import: ImportScabard, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".json") {
 					if s := p.JSON(name); s.Has("pages", "conns") {
@@ -68,7 +68,7 @@ func Formats() []exchange.Format {
 				Example: "./scabard.json",
 				Maps:    "Pages become cards, connections relationships.", Lost: "Pictures, maps.",
 				Sight: "`isSecret`, `secrets` and `gmSecrets` are for the GM, and secret connections.", Tried: ""}},
-		{Name: "worldanvil", Title: "World Anvil (articles as JSON)", Import: ImportWorldAnvil, Marks: true, Places: true,
+		{Name: "worldanvil", Title: "World Anvil (articles as JSON)", Import: ImportWorldAnvil, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".json") {
 					if s := p.JSON(name); s.Has("title", "slug") && (s.Has("templateType") || s.Has("entityClass")) {
@@ -81,9 +81,11 @@ func Formats() []exchange.Format {
 				Example: "./articles",
 				Maps:    "Articles become cards of the type of their template; BBCode becomes HTML, mentions wiki links.",
 				Lost:    "All fields except the content and the fields for the GM; maps, timelines, statblocks.",
-				Sight: "Private articles, drafts and articles for groups are for the GM, also secrets, `seeded` and fields `ggm…`. Made " +
-					"from the names of fields alone.", Tried: ""}},
-		{Name: "decko", Title: "Decko wikis (cards-export.ndjson)", Import: ImportDecko, Marks: true, Places: true,
+				Sight: "Private articles, drafts and articles for groups are for the GM, also secrets and notes of " +
+					"notebooks, whether " +
+					"or not they are public, `[secret]` and `[subcontainer]` in texts, `seeded` and fields `ggm…`. Made from the names of " +
+					"fields alone.", Tried: ""}},
+		{Name: "decko", Title: "Decko wikis (cards-export.ndjson)", Import: ImportDecko, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".ndjson", ".jsonl") {
 					line, _, _ := strings.Cut(string(p.Head(name)), "\n")

@@ -51,8 +51,10 @@ func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 		},
 		Add: func(_ context.Context, s *record.Source, name string, data []byte) error {
 			x.s = s
-			m := exchange.ParseObject(string(data))
+			m, err := exchange.DecodeObject(name, data)
 			switch {
+			case err != nil:
+				return err
 			case path.Base(name) == "campaign.json":
 				if id := exchange.TextOf(m["id"]); id != "" {
 					s.Relabel("campaign " + id)
@@ -99,8 +101,8 @@ func (x *kanka) addEntity(file, module string, m map[string]any) {
 		return
 	}
 	p := &page{id: id, file: file, name: cmp.Or(exchange.TextOf(m["name"]), exchange.TextOf(e["name"])),
-		word: strings.TrimRight(module, "0123456789_"), text: kankaText(first(m["entry"], e["entry"])),
-		fields: map[string]any{}}
+		word: strings.TrimRight(module, "0123456789_"), fields: map[string]any{}}
+	p.write("", kankaText(first(m["entry"], e["entry"])))
 	if kind := exchange.TextOf(first(m["type"], e["type"])); kind != "" {
 		p.fields["kankaType"] = kind
 	}
@@ -148,7 +150,7 @@ func (x *kanka) addAttributes(p *page, e map[string]any) {
 		}
 		if isTrue(a["is_private"]) || isTrue(a["is_hidden"]) || isTrue(e["is_attributes_private"]) {
 			x.s.Choices.Decide(exchange.Mark{Rule: rulePrivate, What: "attributes"}, p.file, true)
-			p.secret += "<p>" + html.EscapeString(name+": "+value) + "</p>\n"
+			p.writeGM("", "<p>"+html.EscapeString(name+": "+value)+"</p>\n")
 			continue
 		}
 		public[name] = value
@@ -166,13 +168,15 @@ func (x *kanka) addPost(above *page, post map[string]any) {
 	}
 	name := cmp.Or(record.CardName(exchange.TextOf(post["name"])), "Post")
 	id := "post " + exchange.TextOf(post["id"])
+	name, secret := x.s.Hide(above.file, record.HTML, name)
 	heading := "<h2>" + html.EscapeString(name) + "</h2>\n"
+	above.writeGM("", html.EscapeString(secret))
 	if slices.Contains(kankaPublic, exchange.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {
-		above.text += "\n" + heading + text
+		above.write("\n"+heading, text)
 		return
 	}
 	x.s.Choices.Decide(exchange.Mark{Rule: ruleVisibility, What: "posts"}, above.file+" "+id, true)
-	above.secret += heading + text + "\n"
+	above.writeGM(heading, text+"\n")
 }
 
 // addLinks adds the links of an entity: its relations, its place, its parent and its pins.

@@ -37,7 +37,10 @@ func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, fil
 			if err != nil {
 				return err
 			}
-			m := exchange.ParseObject(string(data))
+			m, err := exchange.DecodeObject(name, data)
+			if err != nil {
+				return err
+			}
 			if m["resources"] == nil {
 				s.AddProblem(name, 0, "is not an export of LegendKeeper; left out")
 				return nil
@@ -79,15 +82,31 @@ func (x *legendKeeper) addResources(list []map[string]any) {
 		id := exchange.TextOf(r["id"])
 		parent[id], own[id] = exchange.TextOf(r["parentId"]), r["isHidden"] == true
 	}
-	for id := range own {
-		for at, steps := id, 0; at != "" && steps < 100; at, steps = parent[at], steps+1 {
-			if own[at] {
-				x.hidden[id] = true
-			}
-		}
-	}
+	x.hideBelow(parent, own)
 	for _, r := range list {
 		x.addResource(r, parent)
+	}
+}
+
+// hideBelow hides the resources that are hidden themselves and all that stand below one.
+func (x *legendKeeper) hideBelow(parent map[string]string, own map[string]bool) {
+	known := map[string]bool{}
+	for id := range own {
+		var path []string
+		at := id
+		for ; at != "" && !known[at]; at = parent[at] {
+			known[at] = true
+			path = append(path, at)
+		}
+		hidden := x.hidden[at]
+		if i := slices.Index(path, at); i >= 0 { // a ring: each of its resources is below all others
+			hidden = slices.ContainsFunc(path[i:], func(at string) bool { return own[at] })
+		}
+		for _, at := range slices.Backward(path) {
+			if hidden = hidden || own[at]; hidden {
+				x.hidden[at] = true
+			}
+		}
 	}
 }
 
@@ -136,11 +155,11 @@ func (x *legendKeeper) addProperty(p *page, property map[string]any) {
 		switch {
 		case hidden && text != "":
 			x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "properties"}, p.file, true)
-			p.secret += "<p>" + html.EscapeString(row.key+": "+text) + "</p>\n"
+			p.writeGM("", "<p>"+html.EscapeString(row.key+": "+text)+"</p>\n")
 		case text != "" && p.fields[row.key] == nil:
 			p.fields[row.key] = text
 		}
-		p.secret += w.secret.String()
+		p.writeGM("", w.secret.String())
 	}
 }
 
@@ -184,11 +203,11 @@ func (x *legendKeeper) addDocument(p *page, d map[string]any) {
 	w.write(content, 0)
 	if d["isHidden"] == true {
 		x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "documents"}, p.file, true)
-		p.secret += w.open.String() + w.secret.String()
+		p.writeGM("", w.open.String()+w.secret.String())
 		return
 	}
-	p.text += w.open.String()
-	p.secret += w.secret.String()
+	p.write("", w.open.String())
+	p.writeGM("", w.secret.String())
 }
 
 func (x *legendKeeper) addLinks() {
@@ -296,9 +315,15 @@ func (w *proseWriter) writeRows(property map[string]any, depth int) {
 func (w *proseWriter) writeText(n map[string]any) {
 	text, _ := n["text"].(string)
 	text = html.EscapeString(text)
+	used := map[string]bool{} // marks that are repeated mean nothing more
 	for _, m := range exchange.ObjectsOf(n["marks"]) {
 		attrs, _ := m["attrs"].(map[string]any)
-		if tag := proseMarks[exchange.TextOf(m["type"])]; tag != "" {
+		kind := exchange.TextOf(m["type"])
+		if used[kind] {
+			continue
+		}
+		used[kind] = true
+		if tag := proseMarks[kind]; tag != "" {
 			text = "<" + tag + ">" + text + "</" + tag + ">"
 		} else if href := exchange.TextOf(attrs["href"]); m["type"] == "link" && href != "" {
 			text = `<a href="` + html.EscapeString(href) + `">` + text + "</a>"

@@ -5,12 +5,15 @@ import (
 	"html"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/exchange/secrecy"
+	"loregate/internal/fault"
 )
 
 // ruleSecret is the rule of Scabard and World Anvil that hides what they mark as secret.
@@ -21,7 +24,11 @@ func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 	o exchange.Options) (exchange.Summary, error) {
 	return record.Walk{Format: "scabard", Suffixes: []string{".json"}, Empty: "no file is an export of Scabard",
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			m, b := exchange.ParseObject(string(data)), newBook(s)
+			m, err := exchange.DecodeObject(name, data)
+			if err != nil {
+				return err
+			}
+			b := newBook(s)
 			for _, outer := range exchange.ObjectsOf(m["pages"]) {
 				b.add(scabardPage(name, outer))
 			}
@@ -43,9 +50,9 @@ func scabardPage(file string, outer map[string]any) *page {
 	text := func(k string) string { s, _ := m[k].(string); return s }
 	p := &page{id: exchange.TextOf(outer["id"]), file: file + "/" + exchange.TextOf(outer["id"]),
 		name: exchange.TextOf(first(m["name"], outer["name"])), word: exchange.TextOf(outer["concept"]),
-		text:    asHTML(text("description")),
-		aliases: exchange.TrimAll(strings.Split(exchange.TextOf(m["aliases"]), ",")),
-		secret:  asHTML(strings.Join(exchange.NonEmpty(text("secrets"), text("gmSecrets")), "\n\n"))}
+		form: asHTML, aliases: exchange.TrimAll(strings.Split(exchange.TextOf(m["aliases"]), ","))}
+	p.write("", text("description"))
+	p.writeGM("", strings.Join(exchange.NonEmpty(text("secrets"), text("gmSecrets")), "\n\n"))
 	if isTrue(m["isSecret"]) {
 		p.marks = []exchange.Mark{{Rule: ruleSecret}}
 	}
@@ -69,7 +76,10 @@ func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files
 		Add: func(_ context.Context, s *record.Source, name string, data []byte) error {
 			b.s = s
 			s.Relabel("") // the ids of articles are random
-			outer := exchange.ParseObject(`{"list": ` + string(data) + "}")["list"]
+			outer, err := exchange.DecodeValue(name, data)
+			if fault.KindOf(err) == fault.TooLarge {
+				return err
+			}
 			if m, _ := outer.(map[string]any); m != nil {
 				outer = []any{m}
 				if list := first(m["articles"], m["entities"]); list != nil {
@@ -91,29 +101,41 @@ func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files
 func anvilArticle(s *record.Source, file string, m map[string]any) *page {
 	id := exchange.TextOf(m["id"])
 	p := &page{id: id, file: file + "/" + id, name: exchange.TextOf(m["title"]),
-		word: exchange.TextOf(first(m["templateType"], m["entityClass"])), fields: map[string]any{}}
-	for _, t := range exchange.TrimAll(strings.Split(exchange.TextOf(m["tags"]), ",")) {
-		p.tags = append(p.tags, exchange.TagName(t))
-	}
+		word: exchange.TextOf(first(m["templateType"], m["entityClass"])), fields: map[string]any{}, form: bbHTML}
+	p.tags = exchange.TrimAll(strings.Split(exchange.TextOf(m["tags"]), ","))
 	groups, _ := m["subscribergroups"].([]any)
 	switch {
+	case isGMKind(m):
+		p.marks = []exchange.Mark{{Rule: ruleSecret, What: "secrets and notebooks"}}
 	case m["state"] == "private" || isTrue(m["isDraft"]) || len(groups) > 0:
 		p.marks = []exchange.Mark{{Rule: ruleSecret, What: "private, draft or for subscribers"}}
 	case m["state"] != "public":
 		p.marks = []exchange.Mark{{Rule: ruleVisibility, What: "unknown state", Doubt: true}}
 	}
 	content, _ := m["content"].(string)
-	p.text, p.secret = fromBBCode(content)
+	p.write("", content)
 	for _, k := range exchange.SortedKeys(m) {
 		v, _ := m[k].(string)
 		if strings.TrimSpace(v) == "" || !isGMField(k) {
 			continue
 		}
 		s.Choices.Decide(exchange.Mark{Rule: ruleSecret, What: "fields for the GM"}, p.file, true)
-		open, secret := fromBBCode(v)
-		p.secret += "<h2>" + html.EscapeString(k) + "</h2>\n" + open + secret
+		p.writeGM("<h2>"+html.EscapeString(k)+"</h2>\n", v)
 	}
 	return p
+}
+
+// gmKinds are the kinds of entities of World Anvil that their author alone reads, whatever their state says.
+var gmKinds = []string{"secret", "notebook", "note book", "note", "note section", "notebook section", "notebook note"}
+
+func isGMKind(m map[string]any) bool {
+	for _, member := range []string{"entityClass", "templateType", "type"} {
+		parted, joined, _ := secrecy.Spellings(exchange.TextOf(m[member]))
+		if slices.Contains(gmKinds, strings.TrimSpace(parted)) || slices.Contains(gmKinds, strings.TrimSpace(joined)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGMField reports whether a field of World Anvil is for the GM.
@@ -121,26 +143,18 @@ func isGMField(k string) bool { return k == "seeded" || strings.HasPrefix(k, "gg
 
 var (
 	anvilMention = regexp.MustCompile(`@\[([^\]\n]+)\]\(([a-z]+):([^)\n]+)\)`)
-	anvilSecret  = regexp.MustCompile(`(?s)\[secret\](.*?)\[/secret\]|\[secret:[^\]]*\]`)
+	anvilSecret  = regexp.MustCompile(`(?i)\[/?(?:secret|subcontainer)(?::[^\]\n]*)?\]`) // around a text for the GM
 	bbPair       = regexp.MustCompile(`(?i)\[(/?)(b|i|u|s|h1|h2|h3|h4|p|ul|ol|li|quote|sub|sup|table|tr|td|th)\]`)
 	bbBreak      = regexp.MustCompile(`(?i)\[(?:br|hr)\]`)
 	bbURL        = regexp.MustCompile(`(?is)\[url[:=](https?://[^\]\s]+)\](.*?)\[/url\]`)
 )
 
-// fromBBCode converts the markup of World Anvil to HTML. Codes that are not known stay as text.
-func fromBBCode(text string) (open, secret string) {
-	text = anvilSecret.ReplaceAllStringFunc(text, func(m string) string {
-		secret += strings.TrimSuffix(strings.TrimPrefix(m, "[secret]"), "[/secret]") + "\n\n"
-		return ""
-	})
-	return bbHTML(text), bbHTML(secret)
-}
-
+// bbHTML converts the markup of World Anvil to HTML. Codes that are not known stay as text.
 func bbHTML(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	text = html.EscapeString(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = html.EscapeString(strings.ReplaceAll(anvilSecret.ReplaceAllString(text, ""), "\r\n", "\n"))
 	text = anvilMention.ReplaceAllStringFunc(text, func(m string) string {
 		parts := anvilMention.FindStringSubmatch(m)
 		return mark(parts[3], parts[1])

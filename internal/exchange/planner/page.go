@@ -6,21 +6,31 @@ import (
 	"regexp"
 	"strings"
 
-	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
 
 // page is a page of any program, before its card.
 type page struct {
-	id, file, name, word string // word names the type
-	text, secret         string // HTML, with references marked by mark
+	id, file, name, word string              // word names the type
+	text                 []record.Block      // with references marked by mark
+	form                 func(string) string // turns a part of the text into HTML; nil: it is HTML
 	marks                []exchange.Mark
 	fields               map[string]any
 	tags, aliases        []string
 	above                *exchange.Sheet
 	calendar             *record.Calendar // set for a calendar
 	sheet                *exchange.Sheet
+}
+
+// write adds a part of the text that players read.
+func (p *page) write(head, text string) {
+	p.text = append(p.text, record.Block{Head: head, Text: text})
+}
+
+// writeGM adds a part of the text for the GM.
+func (p *page) writeGM(head, text string) {
+	p.text = append(p.text, record.Block{Head: head, Text: text, GM: true})
 }
 
 // book adds the cards of the pages of one source, and resolves the references between them.
@@ -42,15 +52,19 @@ func (b *book) add(p *page) {
 
 // mark returns the form of a reference inside a text, until all names are known.
 func mark(id, label string) string {
-	clean := strings.NewReplacer("\ue000", "", "\ue001", "", "\ue002", "")
-	return "\ue000" + clean.Replace(id) + "\ue001" + clean.Replace(label) + "\ue002"
+	return "\ue000" + withoutMarks.Replace(id) + "\ue001" + withoutMarks.Replace(label) + "\ue002"
 }
+
+var (
+	withoutMarks = strings.NewReplacer("\ue000", "", "\ue001", "", "\ue002", "")
+	plainNests   = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;")
+)
 
 var markForm = regexp.MustCompile("\ue000([^\ue001]*)\ue001([^\ue002]*)\ue002")
 
 // render replaces the references in a text. A reference that nothing has becomes its label.
 func (b *book) render(from *exchange.Sheet, text string) string {
-	text = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;").Replace(text)
+	text = plainNests.Replace(text)
 	return markForm.ReplaceAllStringFunc(text, func(m string) string {
 		parts := markForm.FindStringSubmatch(m)
 		if to := b.byID[parts[1]]; to != nil && to.sheet != nil {
@@ -80,13 +94,14 @@ func (b *book) writePage(ctx context.Context, p *page) (err error) {
 	}
 	card := record.Card{Key: []string{cmp.Or(p.id, p.file+"/"+p.name)}, File: p.file, Name: p.name, Above: p.above,
 		Suffixes: []string{p.word, p.id}, Type: typ, Fields: fields, Tags: p.tags, Marks: p.marks,
-		Body: func(context.Context) string { return b.render(p.sheet, p.text) }}
+		Text: p.text, Render: func(from *exchange.Sheet, text string) string {
+			if p.form != nil {
+				text = p.form(text)
+			}
+			return b.render(from, text)
+		}}
 	if strings.TrimSpace(p.name) == "" {
 		card.Name = "Untitled " + p.id
-	}
-	if strings.TrimSpace(p.secret) != "" {
-		gm := &exchange.Sheet{Label: access.NewLabel(access.LevelGM)}
-		card.Secret = func(context.Context) string { return b.render(gm, p.secret) }
 	}
 	if p.calendar != nil {
 		p.calendar.Fill(b.s, &card)

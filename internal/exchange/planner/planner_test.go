@@ -194,7 +194,8 @@ func TestScabardAndWorldAnvil(t *testing.T) {
 		{"id": "3", "title": "Tess", "slug": "tess", "templateType": "person",
 			"content": "Smith."}]`}), exchange.Options{Label: "x", Open: []string{"unknown state"}})
 	s.WantSees(map[string]string{"user Weir": "Location user <p>A <b>deep</b> &lt;x&gt; place of Mira and [[Tess]].</p>\n<p>End.</p>\n",
-		"gm Weir+GM": "RichText gm <p>Bell.</p>\n<p></p>\n<h2>ggmnotes</h2>\n<p>Old.</p>\n<h2>seeded</h2>\n<p>Rings.</p>\n", "user Mira": "-", "user Tess": "Character user <p>Smith.</p>\n"})
+		"gm Weir+GM": "RichText gm <p>Bell.</p>\n<h2>ggmnotes</h2>\n<p>Old.</p>\n<h2>seeded</h2>\n<p>Rings.</p>\n",
+		"user Mira":  "-", "user Tess": "Character user <p>Smith.</p>\n"})
 }
 
 func TestDecko(t *testing.T) {
@@ -263,4 +264,27 @@ func Example() {
 	summary, err := ImportDecko(context.Background(), world, owner, files, exchange.Options{Label: "example"})
 	fmt.Println(summary.Created, err)
 	// Output: 1 <nil>
+}
+
+// TestWorldAnvilSecrets imports secrets in each form that World Anvil has for them.
+func TestWorldAnvilSecrets(t *testing.T) {
+	s := scene(t)
+	sum := s.Import(ImportWorldAnvil, exchangetest.Files(map[string]string{"a.json": `[
+		{"id": "1", "title": "Weir", "slug": "weir", "state": "public", "templateType": "settlement",
+			"content": "a[SECRET]HID[/SECRET]b[Secret]HID[secret]HID[/secret]HID[/sEcret]c[subcontainer:7]HID[/subcontainer]d[secret:12]e<span class=\"gm-only\">HID</span>[secret]HID\n\nHID"},
+		{"id": "2", "title": "HID bell", "slug": "x", "state": "public", "entityClass": "Secret", "content": "HID"},
+		{"id": "3", "title": "HID plans", "slug": "y", "state": "public", "entityClass": "NoteBook", "content": "HID"},
+		{"id": "4", "title": "HID page", "slug": "z", "state": "public", "entityClass": "NoteSection", "content": "HID"},
+		{"id": "5", "title": "Mira [secret]HID[/secret]", "slug": "m", "state": "public", "tags": "a,[secret]HID[/secret]", "content": "Rows."}]`}),
+		exchange.Options{Label: "x"})
+	s.WantSees(map[string]string{"user Weir": "Location user <p>abcde</p>\n", "user Mira": "Lore user <p>Rows.</p>\n"})
+	if players := strings.Join(s.Listing("user"), "\n"); strings.Contains(players, "HID") {
+		t.Errorf("players read\n%s", players)
+	}
+	if _, text, _ := s.Content("gm", "Weir+GM"); strings.Count(text, "HID") != 8 {
+		t.Errorf("the GM reads %q", text)
+	}
+	if !strings.Contains(sum.String(), "has no end") {
+		t.Error(sum)
+	}
 }

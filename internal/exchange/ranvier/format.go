@@ -22,5 +22,6 @@ func Format() exchange.Format {
 			Example: "./areas",
 			Maps: "Areas become realms, rooms places with exits and doors, npcs characters where they are " +
 				"placed, items and quests cards.", Lost: "Scripts and loot pools.",
-			Sight: "The format has no secrets: the import's level.", Tried: "RanvierMUD/bundle-example-areas"}}
+			Sight: "The format has no secrets of its own: the import's level, and the marks below in its texts.",
+			Tried: "RanvierMUD/bundle-example-areas"}}
 }

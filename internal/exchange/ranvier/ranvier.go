@@ -207,5 +207,6 @@ func (t *entity) toRecord(kind, typ string, more map[string]any, blocks ...strin
 	return record.Card{Key: []string{kind, t.ref}, File: fmt.Sprintf("%s:%d", t.file, t.line), Name: t.displayName(),
 		Suffixes: []string{area, area + " " + id},
 		Type:     typ, Codename: "ranvier-" + area + "-" + id, Fields: fields,
-		Body: func(context.Context) string { return record.Paragraphs(text...) }}
+		Text:   record.Text(text...),
+		Render: func(_ *exchange.Sheet, text string) string { return record.Paragraphs(text) }}
 }

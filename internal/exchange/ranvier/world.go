@@ -3,6 +3,7 @@ package ranvier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/exchange"
@@ -26,9 +27,7 @@ func (x *reader) buildCards(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, r := range a.rooms {
-			x.addGridExits(r)
-		}
+		x.addGridExits(a)
 		for _, i := range a.items {
 			x.linkItems(&i.entity, i.sheet, i.Items)
 		}
@@ -45,7 +44,7 @@ func (x *reader) addCards(ctx context.Context, a *area) (err error) {
 	fields := map[string]any{"realmType": "functional", "scope": "LOCAL", "ranvier": jsonMap(a.Rest)}
 	if a.sheet, err = x.s.Add(ctx, record.Card{Key: []string{"area", a.name}, File: a.file, Name: title,
 		Suffixes: []string{"area"}, Type: "Realm",
-		Codename: "ranvier-" + a.name, Fields: fields, Body: func(context.Context) string { return "" }}); err != nil {
+		Codename: "ranvier-" + a.name, Fields: fields}); err != nil {
 		return err
 	}
 	for _, r := range a.rooms {
@@ -190,20 +189,22 @@ func (x *reader) addListedExits(r *room) {
 
 // addGridExits adds exits to the adjacent rooms on the area's grid, in directions that have no exit
 // yet.
-func (x *reader) addGridExits(r *room) {
-	if len(r.Coordinates) != 3 {
-		return
+func (x *reader) addGridExits(a *area) {
+	at := map[[3]int]*room{} // the first room of each place
+	for _, r := range slices.Backward(a.rooms) {
+		if len(r.Coordinates) == 3 {
+			at[[3]int(r.Coordinates)] = r
+		}
 	}
-	for direction, step := range record.GridSteps() {
-		if x.directions[r.sheet][direction] {
+	for _, r := range a.rooms {
+		if len(r.Coordinates) != 3 {
 			continue
 		}
-		for _, to := range r.area.rooms {
-			if len(to.Coordinates) == 3 && to.Coordinates[0] == r.Coordinates[0]+step[0] &&
-				to.Coordinates[1] == r.Coordinates[1]+step[1] && to.Coordinates[2] == r.Coordinates[2]+step[2] {
+		for direction, step := range record.GridSteps() {
+			to := at[[3]int{r.Coordinates[0] + step[0], r.Coordinates[1] + step[1], r.Coordinates[2] + step[2]}]
+			if to != nil && !x.directions[r.sheet][direction] {
 				x.directions.Take(r.sheet, direction)
 				x.addExit(r, to, direction, "")
-				break
 			}
 		}
 	}

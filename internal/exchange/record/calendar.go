@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
+	"loregate/internal/markup"
 )
 
 // Calendar is a calendar of a source. The timeline of a world reads the names of months and eras of the
@@ -113,7 +114,7 @@ type Happening struct {
 	File     string
 	Name     string
 	At       Date
-	Text     string // without markup; "" repeats the name
+	Text     string // plain or HTML, of which the words are kept; "" repeats the name
 	Level    access.Level
 	Marks    []exchange.Mark
 	Involves []*exchange.Sheet // the cards that it is about
@@ -131,7 +132,9 @@ func (s *Source) AddHappening(ctx context.Context, h Happening) error {
 	sh, err := s.Add(ctx, Card{Key: append([]string{"happening"}, h.Key...), File: h.File,
 		Name:     h.At.String() + " " + h.Name,
 		Suffixes: []string{"event"}, Type: "Timeline Event", Fields: h.At.fields(), Level: h.Level, Marks: h.Marks,
-		Body: func(context.Context) string { return plainMarkdown.Replace(cmp.Or(h.Text, h.Name)) }})
+		Text: Text(cmp.Or(h.Text, h.Name)), Render: func(_ *exchange.Sheet, text string) string {
+			return plainMarkdown.Replace(markup.Text(text))
+		}})
 	if err != nil {
 		return err
 	}

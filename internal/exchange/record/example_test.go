@@ -20,8 +20,7 @@ func Example() {
 			text, _ := s.ReadFile(files, "towns.json")
 			for _, e := range s.ReadEntries("towns.json", text) {
 				name := e.Text("name")
-				if _, err := s.Add(ctx, record.Card{Key: []string{name}, File: e.File, Name: name, Type: "Location",
-					Body: func(context.Context) string { return "" }}); err != nil {
+				if _, err := s.Add(ctx, record.Card{Key: []string{name}, File: e.File, Name: name, Type: "Location"}); err != nil {
 					return err
 				}
 			}

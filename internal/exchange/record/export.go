@@ -21,8 +21,14 @@ type Written struct {
 	Secret string // the text of its child +GM, in Markdown
 	Tags   []string
 	Fields map[string]any
-	Within []string            // names of the cards that a link within leads to
-	Links  map[string][]string // names of related cards, by the type of the relationship
+	Links  []Relation
+}
+
+// Relation is a link within or a relationship to another card.
+type Relation struct {
+	Kind  string       // the type of the relationship; "" for a link within
+	To    string       // name of the card
+	Label access.Label // set for a link that fewer people see than the cards at its ends
 }
 
 // Export writes the cards with a text that a grant sees to a new file, by a function for their form.
@@ -59,7 +65,7 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 		case c.IsTagList() || !c.Parent.IsZero() && markup.PartKey(c.Part) == markup.PartKey(exchange.GMPart):
 			parts = append(parts, c)
 		case isText(c):
-			w := &Written{Card: c, Links: map[string][]string{}}
+			w := &Written{Card: c}
 			byID[c.ID], list = w, append(list, w)
 		default:
 			others++
@@ -142,16 +148,20 @@ func readLinks(ctx context.Context, l *canon.Snapshot, byID map[canon.CardID]*Wr
 				return err
 			}
 		}
-		switch {
-		case from == nil || to == nil:
+		isWithin := link.Kind == "within"
+		if from == nil || to == nil || !isWithin && (link.Kind != "relationship" || attrs.Type == "") {
 			lost++
-		case link.Kind == "within":
-			from.Within = append(from.Within, to.Card.Name)
-		case link.Kind == "relationship" && attrs.Type != "":
-			from.Links[attrs.Type] = append(from.Links[attrs.Type], to.Card.Name)
-		default:
-			lost++
+			continue
 		}
+		r := Relation{To: to.Card.Name}
+		if !isWithin {
+			r.Kind = attrs.Type
+		}
+		if !link.Label.Equal(from.Card.Label.Meet(to.Card.Label)) && link.Label.Level > access.LevelUser &&
+			l.View().Level >= access.LevelGM {
+			r.Label = link.Label
+		}
+		from.Links = append(from.Links, r)
 	}
 	if lost > 0 {
 		sum.Problems = append(sum.Problems, exchange.Problem{File: "links", Why: fmt.Sprintf(

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"strings"
 
 	"loregate/internal/exchange"
@@ -21,22 +22,36 @@ type Entry struct {
 // reports records that are not objects. If the file is cut off or invalid at some point, it returns
 // the records before that.
 func (s *Source) ReadEntries(file string, data []byte, path ...string) (list []Entry) {
-	r := &jsonReader{s: s, file: file, data: data, d: json.NewDecoder(bytes.NewReader(data))}
-	for _, key := range path {
-		if !r.enterMember(key) {
-			return nil
-		}
+	for e := range Entries(file, data, s.AddProblem, path...) {
+		list = append(list, e)
 	}
-	r.eachEntry(func(e Entry) { list = append(list, e) })
 	return list
+}
+
+// Report reports a part of a file that is left out; line 0 means the whole file.
+type Report func(file string, line int, format string, args ...any)
+
+// Entries yields the records of ReadEntries one by one, and calls report for those that are left out.
+func Entries(file string, data []byte, report Report, path ...string) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		r := &jsonReader{report: report, file: file, data: data, d: json.NewDecoder(bytes.NewReader(data)),
+			line: LineCounter{Data: data}}
+		for _, key := range path {
+			if !r.enterMember(key) {
+				return
+			}
+		}
+		r.eachEntry(yield)
+	}
 }
 
 // jsonReader reads a JSON file token by token and reports problems with their lines.
 type jsonReader struct {
-	s    *Source
-	file string
-	data []byte
-	d    *json.Decoder
+	report Report
+	file   string
+	data   []byte
+	d      *json.Decoder
+	line   LineCounter
 }
 
 // reportBroken reports the line at which a file cannot be read any further.
@@ -45,7 +60,7 @@ func (r *jsonReader) reportBroken(err error) {
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = syntax.Offset - 1
 	}
-	r.s.AddProblem(r.file, lineAt(r.data, at), "cannot be read further: %s; the rest is left out", jsonWhy(err))
+	r.report(r.file, r.line.At(at), "cannot be read further: %s; the rest is left out", jsonWhy(err))
 }
 
 func jsonWhy(err error) string {
@@ -75,7 +90,7 @@ func (r *jsonReader) enterMember(key string) bool {
 			return false
 		}
 	}
-	r.s.AddProblem(r.file, 0, "has no member %q; left out", key)
+	r.report(r.file, 0, "has no member %q; left out", key)
 	return false
 }
 
@@ -86,7 +101,7 @@ func (r *jsonReader) openDelim(want json.Delim) bool {
 		return false
 	}
 	if t != want {
-		r.s.AddProblem(r.file, r.nextLine(), "is not an object, as the format requires; left out")
+		r.report(r.file, r.nextLine(), "is not an object, as the format requires; left out")
 		return false
 	}
 	return true
@@ -98,18 +113,18 @@ func (r *jsonReader) nextLine() int {
 	for at < int64(len(r.data)) && strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
 		at++
 	}
-	return lineAt(r.data, at)
+	return r.line.At(at)
 }
 
 // eachEntry calls take for each record of a list or an object.
-func (r *jsonReader) eachEntry(take func(Entry)) {
+func (r *jsonReader) eachEntry(take func(Entry) bool) {
 	t, err := r.d.Token()
 	if err != nil {
 		r.reportBroken(err)
 		return
 	}
 	if t != json.Delim('[') && t != json.Delim('{') {
-		r.s.AddProblem(r.file, r.nextLine(), "is not a list of records; left out")
+		r.report(r.file, r.nextLine(), "is not a list of records; left out")
 		return
 	}
 	for r.d.More() {
@@ -129,10 +144,12 @@ func (r *jsonReader) eachEntry(take func(Entry)) {
 		}
 		e.Data = exchange.ParseObject(string(raw))
 		if e.Data == nil {
-			r.s.AddProblem(r.file, e.Line, "the record is not an object; left out")
+			r.report(r.file, e.Line, "the record is not an object; left out")
 			continue
 		}
-		take(e)
+		if !take(e) {
+			return
+		}
 	}
 	if _, err := r.d.Token(); err != nil {
 		r.reportBroken(err)
@@ -140,11 +157,11 @@ func (r *jsonReader) eachEntry(take func(Entry)) {
 }
 
 // Text returns a member as text; the items of a list become paragraphs.
-func (e Entry) Text(key string) string { return Block(e.Data[key]) }
+func (e Entry) Text(key string) string { return Lines(e.Data[key]) }
 
-// Block returns a value as text; the items of a list become paragraphs, and rows that begin with
+// Lines returns a value as text; the items of a list become paragraphs, and rows that begin with
 // "|" become lines of one table.
-func Block(v any) string {
+func Lines(v any) string {
 	list, ok := v.([]any)
 	if !ok {
 		return exchange.TextOf(v)

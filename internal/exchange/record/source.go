@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,10 +32,16 @@ type Source struct {
 	format     string // name of the format; part of derived ids
 	snapshot   *canon.Snapshot
 	collection *exchange.Collection
+	members    exchange.Members
 	taken      map[taken[markup.Key]]bool
 	codes      map[taken[string]]bool
 	edges      map[edgeKey]*exchange.Edge
 
+	// JudgesWords is set for sources in which words such as "Secret:" at the beginning of a paragraph suggest
+	// a secret, as in notes. In books of rules they suggest nothing.
+	JudgesWords bool
+
+	secrets          []func() // add the cards with the secret parts, once all names are known
 	dated            bool     // a calendar was added that dates the timeline
 	said             []string // sentences for the summary
 	renamed, dropped []string // changed names, for the report
@@ -56,6 +63,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 		s.snapshot = l
 		if err := read(s); err != nil {
 			return err
+		}
+		for _, add := range s.secrets {
+			add()
 		}
 		if err := s.Choices.CheckUnused(); err != nil {
 			return err
@@ -104,21 +114,25 @@ type Card struct {
 	Above    *exchange.Sheet // the parent
 	Type     string
 	Codename string
-	Body     func(context.Context) string // returns the text in the given form; called when all names are known
-	Form     Form
+	Text     []Block
+	Form     Form // of the text
+	// Render turns a part of the text, in the form of the source, into that of the card. It is called when all
+	// names are known, with the sheet whose readers see the part; nil means that nothing is to be done.
+	Render   func(from *exchange.Sheet, text string) string
 	Data     func() ([]byte, error) // set for a card that holds a file
 	Fields   map[string]any
 	Tags     []string
-	Level    access.Level                 // minimum level; zero means that of the import
-	Marks    []exchange.Mark              // reasons to hide the card from players
-	Past     []Past                       // earlier versions, oldest first
-	Secret   func(context.Context) string // returns a text for the GM in the same form; nil means none
+	Level    access.Level    // minimum level; zero means that of the import
+	Marks    []exchange.Mark // reasons to hide the card from players
+	Readers  []string        // names of the people who read the card besides the GM, if the source names any
+	Past     []Past          // earlier versions, oldest first
+	GMFields map[string]any  // fields of the card for the GM
 }
 
 // Past is an earlier version of a record.
 type Past struct {
 	Revision Revision
-	Body     func(context.Context) string
+	Text     []Block
 	Fields   map[string]any
 }
 
@@ -135,7 +149,7 @@ type Revision struct {
 const fieldRevision = "revision"
 
 // addPast adds the earlier versions that the card does not have yet.
-func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card) error {
+func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card, h *hidden) error {
 	if len(r.Past) == 0 {
 		return nil
 	}
@@ -152,8 +166,10 @@ func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card) error 
 		return nil
 	}
 	for _, p := range r.Past[known+1:] {
-		sh.Past = append(sh.Past, exchange.Past{Body: r.Form.render(p.Body),
-			Fields: exchange.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision))})
+		open, secret := s.splitText(r, p.Text)
+		fields, _ := s.splitFields(r, exchange.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision)))
+		sh.Past = append(sh.Past, exchange.Past{Body: r.body(sh, open, ""), Fields: fields})
+		h.past = append(h.past, secret)
 	}
 	return nil
 }
@@ -168,33 +184,24 @@ const (
 	Plain         // paragraphs without markup
 )
 
-// render returns a sheet body for a text of the form.
-func (f Form) render(text func(context.Context) string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		switch f {
-		case Markdown:
-			return exchange.HTMLBody(text(ctx))(ctx)
-		case Plain:
-			return PlainHTML(text(ctx)), ctx.Err()
-		}
-		return text(ctx), ctx.Err()
-	}
-}
-
 // cardID derives the card id of a record from its key.
 func (s *Source) cardID(key ...string) canon.CardID {
 	return exchange.CardID(s.format, s.Options.Label, key...)
 }
 
-// Add adds the sheets of a record: its card, its tags, and a child card with its secret text.
+// Add adds the sheets of a record: its card, its tags, and a child card with its secret parts: the blocks for
+// the GM, and all that a mark of package secrecy hides in its name, text, tags and fields.
 func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
-	label := s.label(r)
+	h := s.takeSecrets(&r)
+	label, err := s.label(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	sh := &exchange.Sheet{File: r.File, ID: s.cardID(r.Key...), Above: r.Above, Type: r.Type, Label: label,
 		MatchIDOnly: true, Codename: s.reserveCodename(label.Level, r.Codename), Data: r.Data}
-	if r.Body != nil {
-		sh.Body = r.Form.render(r.Body)
+	if r.Data == nil {
+		sh.Body = r.body(sh, h.open, "")
 	}
-	var err error
 	if sh.Name, err = s.cardName(ctx, sh, r); err != nil {
 		return nil, err
 	}
@@ -209,22 +216,21 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 			r.Fields = WithField(r.Fields, "aliases", append(slices.Clone(aliases), plain))
 		}
 	}
-	sh.Fields = exchange.EncodeFields(r.Fields)
+	sh.Fields, h.fields = s.splitFields(r, exchange.EncodeFields(r.Fields))
 	if !s.collection.Add(sh) {
 		return sh, nil
 	}
-	if err := s.addPast(ctx, sh, r); err != nil {
+	if err := s.addPast(ctx, sh, r, h); err != nil {
 		return nil, err
 	}
 	s.collection.AddTags(sh, r.Tags)
-	if r.Secret != nil {
-		s.addSecret(sh, r)
-	}
+	s.secrets = append(s.secrets, func() { s.addSecret(sh, r, h) })
 	return sh, nil
 }
 
-// label returns the label of a record: that of the import, or the GM's if a mark hides it.
-func (s *Source) label(r Card) access.Label {
+// label returns the label of a record: that of the import, or the GM's if a mark hides it, with the members that
+// the record names as its readers.
+func (s *Source) label(ctx context.Context, r Card) (access.Label, error) {
 	label := s.Options.CardLabel()
 	if r.Level > label.Level {
 		label = access.NewLabel(r.Level)
@@ -234,15 +240,16 @@ func (s *Source) label(r Card) access.Label {
 			label = access.NewLabel(access.LevelGM)
 		}
 	}
-	return label
-}
-
-// addSecret adds the child card for the text that only the GM sees.
-func (s *Source) addSecret(above *exchange.Sheet, r Card) {
-	s.collection.Hidden++
-	s.collection.Add(&exchange.Sheet{File: r.File, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
-		Name: exchange.GMPart, Label: access.NewLabel(max(access.LevelGM, above.Label.Level)), MatchIDOnly: true,
-		Body: r.Form.render(r.Secret)})
+	if len(r.Readers) == 0 {
+		return label, nil
+	}
+	subjects, known, err := s.members.Find(ctx, s.snapshot, r.Readers)
+	if err == nil && known {
+		label = label.Meet(access.NewLabel(access.LevelGM, subjects...))
+	} else if s.Choices.Decide(exchange.UnknownReaders(r.Readers), r.File, false) {
+		label = label.Meet(access.NewLabel(access.LevelGM))
+	}
+	return label, err
 }
 
 // WithField returns a copy of fields with one field set.
@@ -266,19 +273,28 @@ func (s *Source) cardName(ctx context.Context, sh *exchange.Sheet, r Card) (stri
 		s.taken[taken[markup.Key]{level, there.Key}] = true
 		return there.Name, err
 	}
-	tries := []string{base}
-	for _, or := range r.Suffixes {
-		if or = CardName(or); or != "" {
-			tries = append(tries, base+" ("+or+")")
-		}
-	}
-	for _, name := range append(tries, base+" "+sh.ID.String()[:8]) {
+	for name := range namesToTry(base, r.Suffixes, sh.ID) {
 		free, err := s.reserveKey(ctx, sh.Label, markup.KeyOf(name))
 		if err != nil || free {
 			return name, err
 		}
 	}
 	return base + " " + sh.ID.String(), nil
+}
+
+// namesToTry yields names for a card in the order of preference.
+func namesToTry(base string, suffixes []string, id canon.CardID) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(base) {
+			return
+		}
+		for _, or := range suffixes {
+			if or = CardName(or); or != "" && !yield(base+" ("+or+")") {
+				return
+			}
+		}
+		yield(base + " " + id.String()[:8])
+	}
 }
 
 // reserveKey reserves a key for a label. It returns false if the key is reserved already or a card
@@ -306,7 +322,7 @@ func CardName(name string) string {
 	if strings.TrimSpace(name) == "" {
 		return ""
 	}
-	return exchange.PlainName(strings.ReplaceAll(name, "+", "plus "))
+	return exchange.PlainName(strings.ReplaceAll(exchange.ClipName(name), "+", "plus "))
 }
 
 // reserveCodename returns a valid form of a codename, or "" if a card of the level uses it already.
@@ -323,6 +339,7 @@ func (s *Source) reserveCodename(level access.Level, code string) string {
 var notInCodes = regexp.MustCompile(`[^a-z0-9_.]+`)
 
 func codeOf(text string) string {
+	text = exchange.ClipName(text)
 	code := notInCodes.ReplaceAllString(strings.ToLower(markup.Fold(text)), "-") // only one-byte characters from here on
 	return strings.Trim(code[:min(len(code), 100)], "-")
 }
@@ -344,19 +361,27 @@ type edgeKey struct {
 // AddEdge adds a link between two sheets. Of several links of one kind and direction between the same
 // sheets the first counts; it is visible if one of them is.
 func (s *Source) AddEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
-	s.addEdge(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+	s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
 		Attrs: attrs})
 }
 
 // AddGMEdge adds a link between two sheets that players do not see.
 func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
 	gm := access.NewLabel(access.LevelGM)
-	s.addEdge(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+	s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
 		Attrs: attrs,
 		Label: &gm})
 }
 
-func (s *Source) addEdge(e *exchange.Edge) {
+// Link adds a link. Of several links of one kind and direction between the same sheets the first counts; it is visible
+// if one of them is.
+func (s *Source) Link(e *exchange.Edge) {
+	for _, text := range exchange.TextsOf(e.Attrs) {
+		if _, secret := s.Hide(e.File, HTML, text); secret != "" {
+			gm := access.NewLabel(access.LevelGM)
+			e.Label = &gm
+		}
+	}
 	key := edgeKey{e.Kind, exchange.TextOf(e.Attrs["direction"]), e.From.Sheet, e.To.Sheet}
 	if word := exchange.TextOf(e.Attrs["type"]); word != "" &&
 		key.direction == "" { // two cards may be related in several ways
@@ -496,15 +521,27 @@ var plainBrackets = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;"
 
 // Relabel replaces the label of the source, for sources that name themselves. Ids then do not depend
 // on the name of a folder.
-func (s *Source) Relabel(label string) { s.Options.Label = label }
+func (s *Source) Relabel(label string) { s.Options.Label = exchange.ClipName(label) }
 
 // Say adds a sentence about a choice of the import to the summary.
 func (s *Source) Say(format string, args ...any) {
 	s.said = append(s.said, fmt.Sprintf(format, args...))
 }
 
-// lineAt returns the number of the line that contains an offset.
-func lineAt(data []byte, offset int64) int {
-	offset = min(max(offset, 0), int64(len(data)))
-	return 1 + bytes.Count(data[:offset], []byte("\n"))
+// LineCounter finds the lines of offsets in a file, in linear time if the offsets ascend.
+type LineCounter struct {
+	Data []byte
+	at   int // an offset
+	line int // number of line ends before it
+}
+
+// At returns the number of the line that contains an offset.
+func (c *LineCounter) At(offset int64) int {
+	to := int(min(max(offset, 0), int64(len(c.Data))))
+	if to < c.at {
+		c.at, c.line = 0, 0
+	}
+	c.line += bytes.Count(c.Data[c.at:to], []byte("\n"))
+	c.at = to
+	return c.line + 1
 }

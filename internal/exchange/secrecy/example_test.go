@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleSplit() {
-	parts := secrecy.Split("The mill turns. %%The miller is a spy.%%", func(m exchange.Mark) bool {
+	parts := secrecy.Split("The mill turns. %%The miller is a spy.%%", secrecy.Markdown, func(m exchange.Mark) bool {
 		fmt.Println("found:", m.Rule)
 		return true
 	})

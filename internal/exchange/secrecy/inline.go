@@ -10,43 +10,41 @@ import (
 // inlineScanner finds secret parts of a line in the notations of other programs: fields in
 // brackets, forum tags, and spoilers such as >!…!<.
 type inlineScanner struct {
-	unclosed map[string]bool // tags that have no closing tag in the rest of the text
-	close    int             // offset of the first "!<" at or after the last search
+	forum forumScanner
+	close int // offset of the first "!<" at or after the last search
 }
 
-var (
-	bracketField = regexp.MustCompile(`^[\[(][ \t]*([*_]{0,3})([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
-	forumTag     = regexp.MustCompile(`\[(/?)([\pL][\pL _-]{0,39})(?:=[^\]\n]{0,200})?\]`)
-	forumOpening = regexp.MustCompile(`^` + forumTag.String())
-)
+var bracketField = regexp.MustCompile(`^[\[(][ \t]*([*_]{0,3})([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
 
 // maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192
 
-// readInline returns the length of the secret part that begins at offset at, 0 if there is none.
-func (l *inlineScanner) readInline(body string, at int) (n int, why exchange.Mark) {
+// readInline returns the length of the secret part that begins at offset at, 0 if there is none. One that is
+// not closed extends to the end of the text.
+func (l *inlineScanner) readInline(body string, at int) (n int, closed bool, why exchange.Mark) {
 	s := body[at:]
 	switch s[0] {
 	case '(':
-		return readSecretField(s)
-	case '[':
-		if n, why = readSecretField(s); n > 0 {
-			return n, why
+		n, why = readSecretField(s)
+	case '[', '&':
+		if n, why = readSecretField(s); n == 0 {
+			return l.readForumPart(at)
 		}
-		return l.readForumPart(s)
 	case '>':
-		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 {
+		if strings.HasPrefix(s, ">!") && (at == 0 || strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) >= 0) {
 			// Otherwise the '>' ends a tag.
-			return 0, why
+			n, why = l.readSpoiler(body, at)
 		}
-		return l.readSpoiler(body, at)
 	}
-	return 0, why
+	return n, true, why
 }
 
 // readSecretField reads a Dataview field in brackets with a secret word in its key and a text as
 // its value. A field with a yes or no is about the whole note and is not read here.
 func readSecretField(s string) (n int, why exchange.Mark) {
+	if s[0] == '&' {
+		return 0, why
+	}
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
 	if m == nil || FindWord(m[2], true) == "" {
 		return 0, why
@@ -81,41 +79,45 @@ func bracketEnd(line string) int {
 	return len(line)
 }
 
-// readForumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. An unclosed tag
-// is plain text, as in "[GM] The real story".
-func (l *inlineScanner) readForumPart(s string) (n int, why exchange.Mark) {
-	first := forumOpening.FindStringSubmatchIndex(s[:min(len(s), 300)])
-	if first == nil || first[2] != first[3] {
-		return 0, why
+// readForumPart reads a part in tags such as [spoiler]…[/spoiler], however nested.
+func (l *inlineScanner) readForumPart(at int) (n int, closed bool, why exchange.Mark) {
+	text := l.forum.text
+	c, size := charAt(text, at)
+	if c != '[' {
+		return 0, false, why
 	}
-	name := strings.ToLower(s[first[4]:first[5]])
-	if l.unclosed[name] || !isExact(name) {
-		return 0, why
+	t, ok := readForumTag(text, at, at+size, min(len(text), at+maxForumTag))
+	opens, toEnd := false, false
+	if ok {
+		opens, toEnd = l.forum.opens(t)
 	}
-	depth, from := 0, 0
-	for from < len(s) {
-		m := forumTag.FindStringSubmatchIndex(s[from:])
-		if m == nil {
-			break
+	if !opens {
+		return 0, false, why
+	}
+	why = exact(ruleBlock, "["+t.name+"]")
+	switch {
+	case l.forum.isWhole(t):
+		return t.to - at, true, why
+	case toEnd:
+		return len(text) - at, false, why
+	}
+	nested := 1
+	for from := t.to; ; {
+		next, ok := nextForumTag(text, from, len(text))
+		if !ok {
+			return len(text) - at, false, why
 		}
-		end := from + m[1]
-		if strings.EqualFold(s[from+m[4]:from+m[5]], name) {
-			if m[2] == m[3] {
-				depth++
-			} else {
-				depth--
-				n = end
+		from = next.to
+		switch {
+		case next.name != t.name:
+		case !next.end && !l.forum.isWhole(next):
+			nested++
+		case next.end:
+			if nested--; nested == 0 {
+				return next.to - at, true, why
 			}
 		}
-		if from = end; depth == 0 {
-			break
-		}
 	}
-	if n == 0 {
-		l.unclosed[name] = true
-		return 0, why
-	}
-	return n, exact(ruleBlock, "["+name+"]")
 }
 
 // readSpoiler reads a spoiler such as >!…!< within its paragraph. A spoiler at the start of a line

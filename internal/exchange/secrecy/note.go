@@ -5,27 +5,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/markup"
-)
-
-// Keys of front matter that restrict who sees a note. They are compared as parts of card names are.
-var (
-	levelKeys     = []string{"visibility", "audience", "visible_to", "who_can_see", "seen_by", "viewers"}
-	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // notes about rules use them too
-	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible",
-		"visible", "visible_to_players", "shared",
-		"player_known", "known_to_players", "player_safe", "player_facing", "revealed", "discovered", "reveal"}
-	// also used for the player of a character
-	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"}
-	titleKeys  = []string{"title", "status", "class", "cssclass", "cssclasses", "category", "categories"}
-	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published",
-		"yes", "true", "on", "y", "t", "1", "party", "pc"}
-	noWords = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~",
-		"n/a", "na", "-"}
+	"loregate/internal/slicesx"
 )
 
 // truth is the meaning of a value that may be a yes or no in any spelling.
@@ -65,10 +51,9 @@ func truthOf(v any) truth {
 	switch {
 	case text == "":
 		return isUnset
-	case slices.Contains(noWords, text):
+	case slices.Contains(marks().Values.No, text):
 		return isNo
-	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr",
-		"verdadero"}, text):
+	case slices.Contains(marks().Values.Yes, text):
 		return isYes
 	}
 	return isText
@@ -81,9 +66,9 @@ func metaMarks(name string, v any) []exchange.Mark {
 		return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
 	}
 	switch {
-	case exchange.HasKey(levelKeys, key):
+	case exchange.HasKey(marks().Keys.Readers, key):
 		return levelMarks(name, v)
-	case exchange.HasKey(ambiguousKeys, key):
+	case exchange.HasKey(marks().Keys.Ambiguous, key):
 		if l, ok := access.ParseLevel(strings.ToLower(exchange.TextOf(v))); ok && l > access.LevelUser {
 			return is(false)
 		}
@@ -91,7 +76,7 @@ func metaMarks(name string, v any) []exchange.Mark {
 			return is(false)
 		}
 		return nil
-	case exchange.HasKey(playerKeys, key):
+	case exchange.HasKey(marks().Keys.Player, key):
 		if said == isNo || slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
 			return is(false)
 		}
@@ -99,11 +84,11 @@ func metaMarks(name string, v any) []exchange.Mark {
 			return nestedMarks(name, m)
 		}
 		return nil
-	case exchange.HasKey(openKeys, key):
+	case exchange.HasKey(marks().Keys.Open, key):
 		switch {
 		case said == isNo:
 			return is(false)
-		case said == isText && !exchange.HasKey(openWords, markup.PartKey(exchange.TextOf(v))):
+		case said == isText && !exchange.HasKey(marks().Values.Everybody, markup.PartKey(exchange.TextOf(v))):
 			return is(!isExact(exchange.TextOf(v)))
 		}
 		return nil
@@ -121,7 +106,7 @@ func metaMarks(name string, v any) []exchange.Mark {
 // keyMarks returns the marks of a value with a secret word in its key or, under keys such as
 // status, in its text.
 func keyMarks(name, key string, v any, said truth) []exchange.Mark {
-	if exchange.HasKey(titleKeys, key) {
+	if exchange.HasKey(marks().Keys.Title, key) {
 		for _, text := range exchange.TextsOf(v) {
 			if isExact(text) && key != "title" {
 				return []exchange.Mark{exact(RuleFrontMatter, name+": "+text)}
@@ -185,7 +170,7 @@ func levelMarks(name string, v any) []exchange.Mark {
 	doubt, closed := true, false
 	for _, text := range texts {
 		text = strings.ToLower(text)
-		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && exchange.HasKey(openWords,
+		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && exchange.HasKey(marks().Values.Everybody,
 			markup.PartKey(text)) {
 			continue
 		}
@@ -235,13 +220,67 @@ func textMarks(n *markdown.Note) (all []exchange.Mark) {
 	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
 		value := strings.TrimSpace(m[2])
-		if key := markup.PartKey(m[1]); truthOf(value) != isText || exchange.HasKey(levelKeys, key) ||
-			exchange.HasKey(ambiguousKeys, key) ||
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || exchange.HasKey(marks().Keys.Readers, key) ||
+			exchange.HasKey(marks().Keys.Ambiguous, key) ||
 			key == "status" {
 			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
 				found.What += "::"
 				all = append(all, found)
 			}
+		}
+	}
+	return all
+}
+
+// IsReaderKey reports whether a key of front matter may name people who read a note. A player is the one of a
+// character, players are readers.
+func IsReaderKey(name string) bool {
+	return slices.Contains(marks().Keys.Subjects, plainKey.Replace(strings.ToLower(strings.TrimSpace(name))))
+}
+
+var plainKey = strings.NewReplacer("-", "_", " ", "_")
+
+// ReaderNames returns the names of people in front matter who read a note, such as the values of subjects, players
+// and visible_to. Levels, words for everybody or nobody, and numbers of players are no names.
+func ReaderNames(meta map[string]any) (names, keys []string) {
+	for _, k := range exchange.SortedKeys(meta) {
+		if !IsReaderKey(k) {
+			continue
+		}
+		texts := exchange.ListOf(meta[k])
+		if text, ok := meta[k].(string); ok {
+			texts = exchange.TrimAll(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }))
+		}
+		if here := slicesx.Filter(texts, isReaderName); len(here) > 0 && !slices.ContainsFunc(texts, isEverybody) {
+			names, keys = append(names, here...), append(keys, k)
+		}
+	}
+	return names, keys
+}
+
+// isEverybody reports whether a word stands for all players.
+func isEverybody(text string) bool {
+	return exchange.HasKey(marks().Values.Everybody, markup.PartKey(text))
+}
+
+// isReaderName reports whether a text can be the name of a reader.
+func isReaderName(text string) bool {
+	_, isLevel := access.ParseLevel(strings.ToLower(text))
+	return !isLevel && !isExact(text) && truthOf(text) == isText && strings.ContainsFunc(text, unicode.IsLetter)
+}
+
+// WithoutReaders returns the marks that are not those of the given keys of front matter, of which the names decide.
+func WithoutReaders(all []exchange.Mark, keys []string) []exchange.Mark {
+	return slices.DeleteFunc(all, func(m exchange.Mark) bool {
+		return m.Rule == RuleFrontMatter && slices.Contains(keys, m.What)
+	})
+}
+
+// MetaMarks returns the marks in front matter that apply to a note as a whole, except those of its tags and level.
+func MetaMarks(meta map[string]any) (all []exchange.Mark) {
+	for _, k := range exchange.SortedKeys(meta) {
+		if !IsSecretField(k, meta[k]) {
+			all = append(all, metaMarks(k, meta[k])...)
 		}
 	}
 	return all
@@ -259,18 +298,28 @@ func NoteMarks(n *markdown.Note) (level access.Level, all []exchange.Mark) {
 		all = append(all, exact(ruleLevel, n.Text("level")))
 	}
 	for _, k := range exchange.SortedKeys(n.Meta) {
-		if l, ok := access.ParseLevel(strings.ToLower(n.Text(k))); ok && exchange.HasKey(levelKeys, markup.PartKey(k)) {
+		if l, ok := access.ParseLevel(strings.ToLower(n.Text(k))); ok && exchange.HasKey(marks().Keys.Readers,
+			markup.PartKey(k)) {
 			level = max(level, l)
 		}
-		if !IsSecretField(k, n.Meta[k]) {
-			all = append(all, metaMarks(k, n.Meta[k])...)
-		}
 	}
+	all = append(all, MetaMarks(n.Meta)...)
 	for _, tag := range n.Tags() {
 		all = append(all, tagMarks(tag)...)
 	}
 	all = append(all, textMarks(n)...)
 	return level, append(all, NameMarks(path.Base(n.Stem()))...)
+}
+
+// probes are values that a key of front matter about sight, or with a secret, takes for a mark.
+var probes = []any{true, false, "gm", "some words", "Mira Weir"}
+
+// MayMark reports whether a text, number or truth value under a name can be a mark or a secret.
+func MayMark(name string) bool {
+	return slices.ContainsFunc(probes, func(v any) bool {
+		_, marks := NoteMarks(&markdown.Note{Meta: map[string]any{name: v}})
+		return len(marks) > 0 || IsSecretField(name, v)
+	})
 }
 
 // NameMarks returns the marks in the name of a note or file.

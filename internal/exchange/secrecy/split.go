@@ -1,7 +1,6 @@
 package secrecy
 
 import (
-	"loregate/internal/markup"
 	"regexp"
 	"strings"
 
@@ -18,6 +17,7 @@ type Result struct {
 	Parts      []Part // the secrets, in order
 	UnclosedAt int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
 
+	form  Form
 	hides func(exchange.Mark) bool
 }
 
@@ -27,16 +27,30 @@ type Part struct {
 	Text string
 }
 
+// Form is the form of a text, which decides about the marks that it can have.
+type Form int
+
+// The forms.
+const (
+	Markdown Form = iota // with HTML in it
+	HTML                 // also plain texts, BBCode and wikitext: their tags count as those of HTML
+)
+
 // span is a part of a text between two offsets; to is exclusive.
 type span struct{ from, to int }
 
-// Split separates a note's text from the secrets in it: those that its format hides from
-// readers, see Rules, and those for which hides returns true. Code that readers see is left alone.
-// If hides is nil, only the marks of our own dialect count: comments, secret elements and callouts.
-func Split(body string, hides func(exchange.Mark) bool) Result {
-	h := Result{Open: body, UnclosedAt: -1, hides: hides}
+// Split separates a text from the secrets in it: those that its format hides from readers, see Rules,
+// and those for which hides returns true. Code in Markdown, which readers see, is left alone. If hides is
+// nil, only the marks of our own dialect count: comments, secret elements and callouts. The time that it
+// takes is linear in the length of the text.
+func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
+	h := Result{Open: body, UnclosedAt: -1, form: form, hides: hides}
+	steps := []func(string) []span{h.findMarked, h.findSections, h.findCallouts}
+	if form == HTML {
+		steps = []func(string) []span{h.findHTML}
+	}
 	open := []span{{0, len(body)}}
-	for _, find := range []func(string) []span{h.findMarked, h.findSections, h.findCallouts} {
+	for _, find := range steps {
 		if found := find(h.Open); len(found) > 0 {
 			open = subtractSpans(open, found)
 			h.Open = joinSpans(body, open)
@@ -110,8 +124,8 @@ func (h *Result) findMarked(body string) (found []span) {
 		return nil
 	}
 	code := markdown.NewCodeScanner(body)
-	var tags elementScanner
-	inline := inlineScanner{unclosed: map[string]bool{}}
+	tags := elementScanner{h: h}
+	inline := inlineScanner{forum: forumScanner{text: body, form: Markdown, judge: &tags.judge}}
 	for at := 0; at < len(body); {
 		if n := code.CodeLength(at); n > 0 {
 			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(exact(ruleBlock, word)) {
@@ -125,8 +139,7 @@ func (h *Result) findMarked(body string) (found []span) {
 			n, closed, why = readMarkedLine(body[at:])
 		}
 		if n == 0 && h.hides != nil {
-			n, why = inline.readInline(body, at)
-			closed = true
+			n, closed, why = inline.readInline(body, at)
 		}
 		if n == 0 || !h.isHidden(why) {
 			at++
@@ -141,11 +154,15 @@ func (h *Result) findMarked(body string) (found []span) {
 	return found
 }
 
-// elementScanner finds comments and secret HTML elements. It parses no tag twice. After too many
-// unclosed tags it treats all further text as secret, so that hostile texts are not slow.
+// elementScanner finds comments and secret HTML elements in Markdown. It parses no tag twice. After too
+// many unclosed tags it treats all further text as secret, so that hostile texts are not slow.
 type elementScanner struct {
-	seen     int // end of the last tag that was parsed
-	unclosed int // number of unclosed tags so far
+	h          *Result
+	judge      judge
+	seen       int             // end of the last tag that was parsed
+	unclosed   int             // number of unclosed tags so far
+	attributes []span          // secret attributes of the last tag
+	endless    map[string]bool // names of elements that a page does not show, without an end in the rest of the text
 }
 
 const (
@@ -153,8 +170,8 @@ const (
 	maxUnclosed = 5000
 )
 
-// readMarked returns the length of the comment or secret element that begins at offset at, 0 if
-// there is none. An unclosed one extends to the end of the text.
+// readMarked returns the length of the comment, secret element or secret attribute that begins at offset at,
+// 0 if there is none. An unclosed one extends to the end of the text.
 func (t *elementScanner) readMarked(body string, at int) (n int, closed bool, why exchange.Mark) {
 	s := body[at:]
 	switch {
@@ -164,70 +181,73 @@ func (t *elementScanner) readMarked(body string, at int) (n int, closed bool, wh
 	case strings.HasPrefix(s, "<!--"):
 		_, left, closed := strings.Cut(s[4:], "-->")
 		return len(s) - len(left), closed, exact(ruleComment, "<!-- -->")
-	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
+	case len(t.attributes) > 0 && t.attributes[0].from <= at:
+		a := t.attributes[0]
+		if t.attributes = t.attributes[1:]; a.from == at {
+			return a.to - at, true, exact(ruleElement, "attribute")
+		}
+	}
+	if s[0] != '<' || at < t.seen || len(s) < 2 {
 		return 0, false, why
 	}
+	if s[1] == '!' || s[1] == '?' {
+		return readDeclaration(s)
+	}
+	if !isLetter(s[1]) {
+		return 0, false, why
+	}
+	return t.readElement(body, at)
+}
+
+// readElement is readMarked for an element. It also finds the secret attributes of one that is not secret.
+func (t *elementScanner) readElement(body string, at int) (n int, closed bool, why exchange.Mark) {
+	s := body[at:]
 	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // a tag cannot contain a blank line
 	if !strings.Contains(window, ">") {
 		return 0, false, why
 	}
-	name, length, why := secretTag(window)
-	if length == 0 {
+	g := readTag(window)
+	if g.cut {
 		if t.unclosed++; t.unclosed > maxUnclosed {
 			return len(s), false, exact(ruleElement, "too many unclosed tags")
 		}
 	}
-	t.seen = at + length
-	if name == "" {
+	t.seen, t.attributes = at+g.size, nil
+	if why, marked := t.judge.markOf(g, s[g.size:]); marked {
+		if t.endless[g.name] {
+			return 0, false, why
+		}
+		if n, closed = elementLength(s, g); closed || !marks().unshown[g.name] {
+			return n, closed, why
+		}
+		if t.endless == nil {
+			t.endless = map[string]bool{}
+		}
+		t.endless[g.name] = true // a word in a text that is not HTML
 		return 0, false, why
 	}
-	n, closed = elementLength(s, name)
-	return n, closed, why
+	for _, a := range g.attrs {
+		if t.h.isMarkedValue(a.value, &t.judge, 0) {
+			t.attributes = append(t.attributes, span{at + a.from, at + a.to})
+		}
+	}
+	return 0, false, why
 }
 
-// secretTag reads the tag at the start of s. It returns the name of its element, or "" if the
-// element is not secret, and the tag's length, or 0 if the tag is not closed.
-func secretTag(s string) (name string, length int, why exchange.Mark) {
-	z := html.NewTokenizer(strings.NewReader(s))
-	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-		return "", 0, why
+// readDeclaration reads a declaration of HTML other than a comment, such as <![CDATA[ … ]]> and <?php … ?>.
+func readDeclaration(s string) (n int, closed bool, why exchange.Mark) {
+	end := ">"
+	switch {
+	case strings.HasPrefix(s, "<![CDATA["):
+		end = "]]>"
+	case s[1] == '?':
+		end = "?>"
+	case len(s) < 3 || !isLetter(s[2]) || strings.HasPrefix(strings.ToLower(s[:min(len(s), 15)]), "<!doctype html>"):
+		return 0, false, why
 	}
-	length = len(z.Raw())
-	t := z.Token()
-	if isExact(t.Data) {
-		return t.Data, length, exact(ruleElement, "<"+t.Data+">")
-	}
-	for _, a := range t.Attr {
-		switch {
-		case a.Key == "hidden", a.Key == "style" && hiddenStyle.MatchString(a.Val):
-			return t.Data, length, exact(ruleElement, a.Key)
-		case a.Key != "class" && !strings.HasPrefix(a.Key, "data-"):
-			continue
-		}
-		for _, class := range strings.Fields(a.Val) {
-			if isExact(class) {
-				return t.Data, length, exact(ruleElement, a.Key+"="+strings.ToLower(class))
-			}
-		}
-	}
-	if t.Data == "details" {
-		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
-			summary, _, _ := strings.Cut(m[1], "</summary")
-			summary = markup.Clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
-			if FindWord(summary, true) != "" {
-				return t.Data, length, exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60),
-					Doubt: !isExact(summary)}
-			}
-		}
-	}
-	return "", length, why
+	_, left, closed := strings.Cut(s, end)
+	return len(s) - len(left), closed, exact(ruleComment, "<!")
 }
-
-var (
-	hiddenStyle = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
-	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,300})`)
-	tagForm     = regexp.MustCompile(`<[^>]*>`)
-)
 
 // secretBlock returns the language of a fenced block that plugins use for secrets, such as
 // ad-secret. It returns "" for other languages and for inline code.
@@ -297,10 +317,14 @@ func lengthUntil(s string, from int, ends func(line string) bool) (n int, closed
 	return len(s), false
 }
 
-// elementLength returns the length of the element at the start of s, including nested ones.
-func elementLength(s, tag string) (n int, closed bool) {
+// elementLength returns the length of the element at the start of s, which begins with the tag g. A void
+// element is its tag.
+func elementLength(s string, g tag) (n int, closed bool) {
+	if voidElements[g.name] {
+		return g.size, true
+	}
 	z := html.NewTokenizer(strings.NewReader(s))
-	depth := 0
+	var open elements
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -308,14 +332,14 @@ func elementLength(s, tag string) (n int, closed bool) {
 		}
 		n += len(z.Raw())
 		name, _ := z.TagName()
-		if string(name) != tag {
-			continue
-		}
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken: // in HTML a trailing slash does not close an element
-			depth++
+			open.push(string(name))
+			if string(name) != "script" && string(name) != "style" {
+				z.NextIsNotRawText()
+			}
 		case html.EndTagToken:
-			if depth--; depth == 0 {
+			if open.end(string(name)); len(open.names) == 0 {
 				return n, true
 			}
 		}

@@ -41,7 +41,7 @@ func TestSplitSecrets(t *testing.T) {
 			`<section class="block secret" id="x">b</section>`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := Split(tc.in, everyMark)
+			got := Split(tc.in, Markdown, everyMark)
 			if got.Open != tc.open || got.Secret() != tc.secret {
 				t.Errorf("split(%q)\n open   %q, want %q\n secret %q, want %q", tc.in, got.Open, tc.open, got.Secret(), tc.secret)
 			}
@@ -69,17 +69,18 @@ func everyMark(exchange.Mark) bool { return true }
 func FuzzSplit(f *testing.F) {
 	f.Add("a %%SECRET%% `b` ```\n> [!secret]\n> x")
 	f.Fuzz(func(t *testing.T, s string) {
-		if h := Split(s, everyMark); joinParts(h) != s {
+		if h := Split(s, Markdown, everyMark); joinParts(h) != s {
 			t.Errorf("%q does not come back: %+v", s, h)
 		}
-		if got := Split("%%MARK%%"+s, everyMark); strings.Contains(got.Open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := Split("%%MARK%%"+s, Markdown, everyMark); strings.Contains(got.Open, "MARK") && !strings.Contains(s,
+			"MARK") {
 			t.Errorf("a comment stays open: %+v", got)
 		}
-		if got := Split("> [!secret]\n> MARK\n\n"+s, everyMark); strings.Contains(got.Open, "MARK") &&
+		if got := Split("> [!secret]\n> MARK\n\n"+s, Markdown, everyMark); strings.Contains(got.Open, "MARK") &&
 			!strings.Contains(s, "MARK") {
 			t.Errorf("a callout stays open: %+v", got)
 		}
-		if got := Split(`<section class="secret">MARK</section>`+s, everyMark); strings.Contains(got.Open, "MARK") &&
+		if got := Split(`<section class="secret">MARK</section>`+s, Markdown, everyMark); strings.Contains(got.Open, "MARK") &&
 			!strings.Contains(s, "MARK") {
 			t.Errorf("a section stays open: %+v", got)
 		}

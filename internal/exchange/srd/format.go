@@ -30,7 +30,8 @@ func open5eFormat() exchange.Format {
 			Maps: "Creatures, spells, items, magic items, classes, species, feats and rules become cards with a codename; " +
 				"traits, actions, benefits and features sections of their card; weapons and armor fields of their item.",
 			Lost:  "Tables of classes, casting options, attacks and cross references, with their counts; licences.",
-			Sight: "The format has no secrets: the import's level.", Tried: "srd-2024 of open5e/open5e-api"}}
+			Sight: "The format has no secrets of its own: the import's level, and the marks below in its texts.",
+			Tried: "srd-2024 of open5e/open5e-api"}}
 }
 
 func srdFormat() exchange.Format {
@@ -49,5 +50,6 @@ func srdFormat() exchange.Format {
 			Example: "./5e-srd",
 			Maps: "Monsters become creatures, equipment items, magic items artifacts, and spells, classes " +
 				"and rules lore with a codename.", Lost: "Nothing: all other members are kept in the field srd.",
-			Sight: "The format has no secrets: the import's level.", Tried: "5e-bits/5e-database, edition of 2014"}}
+			Sight: "The format has no secrets of its own: the import's level, and the marks below in its texts.",
+			Tried: "5e-bits/5e-database, edition of 2014"}}
 }

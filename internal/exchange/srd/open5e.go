@@ -129,7 +129,7 @@ func (x *open5e) addCards(ctx context.Context) error {
 		if _, err := x.s.Add(ctx, record.Card{Key: []string{r.model, r.pk}, File: fmt.Sprintf("%s:%d", r.File, r.Line), Name: name,
 			Suffixes: []string{strings.ReplaceAll(kind.kind, "-", " "), r.pk}, Type: kind.typ, Codename: "open5e-" + r.pk,
 			Fields: fields, Tags: []string{"open5e", kind.kind}, Form: record.Markdown,
-			Body: func(context.Context) string { return x.cardText(r) }}); err != nil {
+			Text: record.Text(x.cardText(r))}); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
-	"loregate/internal/markup"
 )
 
 // recordKind describes the records of one file of the rules reference: their kind in codenames and
@@ -153,7 +152,14 @@ func (x *reader) addCard(ctx context.Context, r ruleEntry, rec record.Card) erro
 	rec.File = fmt.Sprintf("%s:%d", r.File, r.Line)
 	rec.Type = r.typ
 	rec.Fields = r.cardFields()
-	rec.Body = func(ctx context.Context) string { return x.cardHTML(ctx, r) }
+	rec.Form, rec.Text = record.Markdown, r.cardText()
+	var sh *exchange.Sheet
+	rec.Render = func(from *exchange.Sheet, text string) string {
+		if from != sh {
+			return text
+		}
+		return strings.Join(exchange.NonEmpty(text, x.seeAlso(r)), "\n\n")
+	}
 	sh, err := x.s.Add(ctx, rec)
 	if err != nil {
 		return err
@@ -181,11 +187,11 @@ func (r ruleEntry) cardTags() []string {
 	tags := []string{"srd", r.kind}
 	for _, key := range []string{"school", "class", "equipment_category", "rarity"} {
 		if name := exchange.TextOf(r.Object(key)["name"]); name != "" {
-			tags = append(tags, exchange.TagName(strings.ToLower(name)))
+			tags = append(tags, strings.ToLower(name))
 		}
 	}
 	if r.kind == "monster" {
-		tags = append(tags, exchange.TagName(strings.ToLower(r.Text("type"))))
+		tags = append(tags, strings.ToLower(r.Text("type")))
 	}
 	return tags
 }
@@ -210,14 +216,9 @@ func (r ruleEntry) cardFields() map[string]any {
 	return fields
 }
 
-// cardHTML returns a record's text as HTML.
-func (x *reader) cardHTML(ctx context.Context, r ruleEntry) string {
-	text := strings.Join(exchange.NonEmpty(r.leadLine(), r.Text("desc"), r.namedSections(), x.seeAlso(r)), "\n\n")
-	out, err := markup.ToHTML(ctx, text)
-	if err != nil {
-		return record.Paragraphs(text)
-	}
-	return out
+// cardText returns a record's text in Markdown, as one block, to which its references are added.
+func (r ruleEntry) cardText() []record.Block {
+	return []record.Block{{Text: strings.Join(exchange.NonEmpty(r.leadLine(), r.Text("desc"), r.namedSections()), "\n\n")}}
 }
 
 // seeAlso returns a line with links to the records that a record refers to.

@@ -137,7 +137,7 @@ func (r ruleEntry) namedSections() string {
 			out = append(out, "### "+part.title)
 		}
 		for _, m := range list {
-			out = append(out, fmt.Sprintf("**%s.** %s", exchange.TextOf(m["name"]), record.Block(m["desc"])))
+			out = append(out, fmt.Sprintf("**%s.** %s", exchange.TextOf(m["name"]), record.Lines(m["desc"])))
 		}
 	}
 	if higher := r.Text("higher_level"); higher != "" {

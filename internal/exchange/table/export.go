@@ -19,7 +19,8 @@ import (
 )
 
 // The columns that an export begins with. Those without a value are left out.
-var firstColumns = []string{"id", "name", "type", "text", "tags", "aliases", "parent", columnNotes, "visibility"}
+var firstColumns = []string{"id", "name", "type", "text", "tags", "aliases", columnParent, columnNotes,
+	"visibility", columnReaders}
 
 // Export writes the cards that a grant sees to a new file: TSV or JSON lines by the end of its name, else CSV. Each
 // card is a row. Fields and relationships are columns of their names.
@@ -67,14 +68,26 @@ func rowOf(w *record.Written) map[string]any {
 			set(k, v)
 		}
 	}
-	for kind, names := range w.Links {
-		set(kind, strings.Join(names, "; "))
+	links := map[string][]string{}
+	for _, r := range w.Links {
+		column := cmp.Or(r.Kind, columnParent)
+		if r.Label.Level > access.LevelUser {
+			column += " (" + r.Label.String() + ")"
+		}
+		links[column] = append(links[column], r.To)
+	}
+	for column, names := range links {
+		if column == columnParent {
+			row[column] = strings.Join(names, "; ")
+		} else {
+			set(column, strings.Join(names, "; "))
+		}
 	}
 	row["id"] = cmp.Or(exchange.TextOf(w.Fields["id"]), w.Card.ID.String()) // the one that the source gave
 	row["name"], row["type"] = w.Card.Name, w.Card.Type
 	for column, text := range map[string]string{"text": strings.TrimSpace(w.Text), columnNotes: strings.TrimSpace(w.Secret),
 		"tags": strings.Join(w.Tags, "; "), "aliases": strings.Join(exchange.ListOf(w.Fields["aliases"]), "; "),
-		"parent": strings.Join(w.Within, "; ")} {
+		columnReaders: joinSubjects(w.Card.Label.Subjects)} {
 		if text != "" {
 			row[column] = text
 		}
@@ -83,6 +96,14 @@ func rowOf(w *record.Written) map[string]any {
 		row["visibility"] = level.String()
 	}
 	return row
+}
+
+func joinSubjects(list []access.Subject) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, "; ")
 }
 
 // writeDelimited returns a function that writes rows with a separator.

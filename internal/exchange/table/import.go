@@ -1,10 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,8 +44,30 @@ var headers = map[string]string{"name": useName, "title": useName, "label": useN
 	"text": useText, "description": useText, "content": useText, "body": useText, "desc": useText, "summary": useText,
 	"tag": useTags, "keyword": useTags, "alias": useAlias, "aka": useAlias, "parent": useParent, "within": useParent}
 
-// columnNotes is the column of notes that need no name of their column.
-const columnNotes = "gm_notes"
+// columnNotes is the column of notes that need no name of their column, columnParent that of the cards in which a
+// card lies, and columnReaders that of the people who read a card besides the GM.
+const (
+	columnNotes   = "gm_notes"
+	columnParent  = "parent"
+	columnReaders = "subjects"
+)
+
+// labelledForm matches the name of a column with relations that not all readers of a row see, such as
+// "Ruler (gm)" and "Ruler (gm:alice,bob)".
+var labelledForm = regexp.MustCompile(`^(.+) \(((?:gm|admin)(?::[^()]+)?)\)$`)
+
+// splitColumn returns the name of a column of relations, and the label of its relations or nil.
+func splitColumn(column string) (name string, label *access.Label) {
+	m := labelledForm.FindStringSubmatch(column)
+	if m == nil {
+		return column, nil
+	}
+	label = &access.Label{}
+	if label.UnmarshalText([]byte(m[2])) != nil {
+		*label = access.NewLabel(access.LevelGM)
+	}
+	return m[1], label
+}
 
 // mappingSuffix is the ending of the file that says what to do with the columns of a table.
 const mappingSuffix = ".mapping.json"
@@ -61,24 +85,37 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 			return s.ReadFile(files, name)
 		},
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			parse := parseDelimited
+			var t *table
+			var err error
 			if strings.Contains(path.Ext(name), "json") {
-				parse = parseLines
+				t, err = openLines(s, name, data)
+			} else {
+				t, err = openDelimited(name, data)
 			}
-			t, err := parse(s, name, data)
 			if err != nil {
 				return err
 			}
-			x := &rows{table: t, s: s, use: map[string]string{}, byName: map[markup.Key]*exchange.Sheet{}}
+			s.JudgesWords = true
+			x := &rows{table: t, s: s, byName: map[markup.Key]*exchange.Sheet{}}
 			if err := x.chooseUses(files); err != nil {
 				return err
 			}
 			all = append(all, x)
 			return x.addRows(ctx)
 		},
-		Finish: func(context.Context, *record.Source) error {
+		Finish: func(ctx context.Context, _ *record.Source) error {
+			byName := map[markup.Key]*exchange.Sheet{} // of all tables; the first counts
 			for _, x := range all {
-				x.addLinks(all)
+				for key, sh := range x.byName {
+					if byName[key] == nil {
+						byName[key] = sh
+					}
+				}
+			}
+			for _, x := range all {
+				if err := x.addLinks(ctx, byName); err != nil {
+					return err
+				}
 			}
 			return nil
 		}}.Import(ctx, c, g, files, o)
@@ -90,60 +127,97 @@ var suffixes = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
 type rows struct {
 	*table
 	s      *record.Source
-	use    map[string]string // by column
 	byName map[markup.Key]*exchange.Sheet
 	sheets []*exchange.Sheet // by row; nil if it was left out
 }
 
+// noReport is the report of a pass whose problems an earlier one has reported.
+func noReport(string, int, string, ...any) {}
+
 // chooseUses decides about the use of each column, and says so.
 func (x *rows) chooseUses(files fs.FS) error {
-	given, err := readMapping(files, x.file+mappingSuffix, x.columns)
+	given, err := x.readMapping(files, x.file+mappingSuffix)
 	if err != nil {
 		return err
 	}
-	taken := map[string]bool{}
-	for _, column := range x.columns {
-		use := given[column]
-		if use == "" {
-			use = x.guessUse(column)
-			if single := use == useName || use == useType || use == useParent; single && taken[use] {
-				use = useField
-			}
+	for i, c := range x.columns {
+		c.use = cmp.Or(given[i], headers[markup.PartKey(c.name)])
+		c.given = given[i] != ""
+	}
+	report := x.s.AddProblem
+	if len(x.columns) > 0 && strings.Contains(path.Ext(x.file), "json") {
+		report = noReport // openLines has reported them
+	}
+	for r, err := range x.rows(report) {
+		if err != nil {
+			return err
 		}
-		taken[use] = true
-		x.use[column] = use
+		for _, c := range r.cells {
+			x.columns[c.column].see(c.value)
+		}
+	}
+	taken := map[string]bool{}
+	for _, c := range x.columns {
+		single := c.use == useName || c.use == useType || c.use == useParent
+		if c.use == "" && c.label == nil || single && taken[c.use] && !c.given {
+			c.use = useField
+		}
+		taken[c.use] = true
 	}
 	if !taken[useName] && len(x.columns) > 0 {
-		x.use[x.columns[0]] = useName
+		x.columns[0].use = useName
 	}
-	x.chooseLinks(given)
-	var said []string
-	for _, column := range x.columns {
-		word := x.use[column]
-		if word == useField {
-			word += " (" + x.kindOf(column) + ")"
-		}
-		said = append(said, column+": "+word)
+	if err := x.chooseLinks(); err != nil {
+		return err
 	}
-	x.s.Say("Columns of %s (%s changes them): %s", x.file, path.Base(x.file)+mappingSuffix, strings.Join(said, ", "))
+	x.sayUses()
 	return nil
 }
 
+// maxSaid is the number of columns of a table whose uses are said.
+const maxSaid = 100
+
+func (x *rows) sayUses() {
+	var said []string
+	for _, c := range x.columns[:min(len(x.columns), maxSaid)] {
+		word := c.use
+		if word == useField {
+			word += " (" + c.kindOf() + ")"
+		}
+		said = append(said, markup.Shorten(c.name, 100)+": "+word)
+	}
+	if more := len(x.columns) - maxSaid; more > 0 {
+		said = append(said, fmt.Sprintf("and %d more", more))
+	}
+	x.s.Say("Columns of %s (%s changes them): %s", x.file, path.Base(x.file)+mappingSuffix, strings.Join(said, ", "))
+}
+
+// maxMapping is the maximum size of a file with the uses of columns.
+const maxMapping = 1 << 20
+
 // readMapping reads the file with the uses of columns.
-func readMapping(files fs.FS, name string, columns []string) (map[string]string, error) {
-	given := map[string]string{}
-	data, err := fs.ReadFile(files, name)
+func (x *rows) readMapping(files fs.FS, name string) (map[int]string, error) {
+	given := map[int]string{}
+	info, err := fs.Stat(files, name)
 	if err != nil {
 		return given, nil //nolint:nilerr // there is no such file
 	}
+	if !info.Mode().IsRegular() || info.Size() > maxMapping {
+		return nil, fault.New(fault.TooLarge, "%s is no file of at most %d KiB", name, maxMapping>>10)
+	}
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "%s cannot be read", name).Because(err)
+	}
 	for column, v := range exchange.ParseObject(string(data)) {
 		use, _ := v.(string)
-		if !slices.Contains(columns, column) || !slices.Contains(uses, use) {
+		i, ok := x.at[column]
+		if !ok || !slices.Contains(uses, use) {
 			return nil, fault.New(fault.Invalid, "%s: %q: %q is not a column of the table with one of the uses %s", name,
 				column,
 				use, strings.Join(uses, ", "))
 		}
-		given[column] = use
+		given[i] = use
 	}
 	if len(given) == 0 {
 		return nil, fault.New(fault.Invalid, "%s is not an object that maps columns to uses", name)
@@ -151,93 +225,91 @@ func readMapping(files fs.FS, name string, columns []string) (map[string]string,
 	return given, nil
 }
 
-// guessUse returns the use that the name and the values of a column suggest.
-func (x *rows) guessUse(column string) string {
-	if use := headers[markup.PartKey(column)]; use != "" {
-		return use
-	}
-	for _, r := range x.rows {
-		if v := r.cells[column]; v != nil {
-			if secrecy.IsSecretField(column, v) {
-				return useGM
-			}
-			if _, marks := secrecy.NoteMarks(&markdown.Note{Meta: map[string]any{column: v}}); len(marks) > 0 {
-				return useSight
-			}
-		}
-	}
-	return useField
-}
-
 // chooseLinks makes links of the columns whose values are names of rows, at least for every second value.
-func (x *rows) chooseLinks(given map[string]string) {
+func (x *rows) chooseLinks() error {
 	names := map[markup.Key]bool{}
-	for _, r := range x.rows {
+	for r, err := range x.rows(noReport) {
+		if err != nil {
+			return err
+		}
 		names[markup.KeyOf(x.nameOf(r))] = true
 	}
-	for _, column := range x.columns {
-		if x.use[column] != useField || given[column] != "" || x.kindOf(column) != kindText {
-			continue
-		}
-		all, known := 0, 0
-		for _, r := range x.rows {
-			for _, name := range x.namesIn(r.cells[column]) {
-				all++
+	all, known := make([]int, len(x.columns)), make([]int, len(x.columns))
+	for r := range x.rows(noReport) {
+		for _, c := range r.cells {
+			of := x.columns[c.column]
+			if of.use != "" && of.use != useField || of.given || of.kindOf() != kindText {
+				continue
+			}
+			for _, name := range namesIn(c.value) {
+				all[c.column]++
 				if names[markup.KeyOf(name)] {
-					known++
+					known[c.column]++
 				}
 			}
 		}
-		if known > 0 && known*2 >= all {
-			x.use[column] = useLink
+	}
+	for i, c := range x.columns {
+		switch isLink := known[i] > 0 && known[i]*2 >= all[i]; {
+		case isLink && c.label != nil && headers[markup.PartKey(c.relation)] == useParent:
+			c.use = useParent
+		case isLink:
+			c.use = useLink
+		case c.use == "":
+			c.use = cmp.Or(c.otherwise, useField)
 		}
 	}
+	return nil
 }
 
 // namesIn returns the names in a cell: a list, or a text with semicolons.
-func (x *rows) namesIn(v any) []string {
+func namesIn(v any) []string {
 	if s, ok := v.(string); ok {
-		return exchange.TrimAll(strings.Split(strings.NewReplacer("[[", "", "]]", "").Replace(s), ";"))
+		return exchange.TrimAll(strings.Split(withoutBrackets.Replace(s), ";"))
 	}
 	return exchange.ListOf(v)
 }
 
-// columnsFor returns the columns of a use.
-func (x *rows) columnsFor(use string) (list []string) {
-	for _, c := range x.columns {
-		if x.use[c] == use {
-			list = append(list, c)
-		}
-	}
-	return list
-}
+var withoutBrackets = strings.NewReplacer("[[", "", "]]", "")
 
 func (x *rows) nameOf(r row) string {
-	for _, c := range x.columnsFor(useName) {
-		if name := exchange.TextOf(r.cells[c]); name != "" {
+	for _, c := range r.cells {
+		if x.columns[c.column].use != useName {
+			continue
+		}
+		if name := exchange.TextOf(c.value); name != "" {
 			return record.CardName(name)
 		}
 	}
 	return ""
 }
 
+// idOf returns the value in the column id.
+func (x *rows) idOf(r row) string {
+	at, ok := x.at["id"]
+	i, found := slices.BinarySearchFunc(r.cells, at, func(c cell, at int) int { return cmp.Compare(c.column, at) })
+	if !ok || !found {
+		return ""
+	}
+	return exchange.TextOf(r.cells[i].value)
+}
+
 // addRows adds the card of each row.
 func (x *rows) addRows(ctx context.Context) error {
-	x.sheets = make([]*exchange.Sheet, len(x.rows))
 	seen, unnamed := map[string]int{}, 0
-	kinds := map[string]string{}
-	for _, c := range x.columns {
-		kinds[c] = x.kindOf(c)
-	}
-	for i, r := range x.rows {
+	for r, err := range x.rows(noReport) {
+		if err != nil {
+			return err
+		}
 		name := x.nameOf(r)
 		if name == "" {
 			unnamed++
+			x.sheets = append(x.sheets, nil)
 			continue
 		}
-		card := x.cardOf(r, kinds)
+		card := x.cardOf(r)
 		card.Name = name
-		if id := exchange.TextOf(r.cells["id"]); id != "" {
+		if id := x.idOf(r); id != "" {
 			card.Key = []string{x.file, "id", id}
 		} else {
 			seen[name]++
@@ -247,7 +319,7 @@ func (x *rows) addRows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.sheets[i] = sh
+		x.sheets = append(x.sheets, sh)
 		if key := markup.KeyOf(name); x.byName[key] == nil {
 			x.byName[key] = sh
 		}
@@ -258,37 +330,33 @@ func (x *rows) addRows(ctx context.Context) error {
 	return nil
 }
 
-func (x *rows) cardOf(r row, kinds map[string]string) record.Card {
+func (x *rows) cardOf(r row) record.Card {
 	card := record.Card{File: fmt.Sprintf("%s:%d", x.file, r.line), Form: record.Markdown, Fields: map[string]any{},
 		Suffixes: []string{strings.TrimSuffix(path.Base(x.file), path.Ext(x.file)), fmt.Sprintf("row %d", r.line)}}
 	word := ""
-	var text, secret []string
 	meta := map[string]any{}
-	for _, c := range x.columns {
-		v := r.cells[c]
-		if v == nil {
-			continue
-		}
-		switch x.use[c] {
+	for _, c := range r.cells {
+		v, of := c.value, x.columns[c.column]
+		switch of.use {
 		case useType:
 			word = exchange.TextOf(v)
 		case useText:
-			text = append(text, record.Block(v))
+			card.Text = append(card.Text, record.Block{Text: record.Lines(v)})
 		case useGM:
-			note := record.Block(v)
-			if markup.PartKey(c) != markup.PartKey(columnNotes) {
-				note = c + ": " + note
+			note := record.Lines(v)
+			if markup.PartKey(of.name) != markup.PartKey(columnNotes) {
+				note = of.name + ": " + note
 			}
-			secret = append(secret, note)
+			card.Text = append(card.Text, record.Block{Text: note, GM: true})
 		case useTags:
 			card.Tags = append(card.Tags, tagsIn(v)...)
 		case useAlias:
-			card.Fields["aliases"] = x.namesIn(v)
+			card.Fields["aliases"] = namesIn(v)
 		case useSight:
-			meta[c] = v
+			meta[of.name] = v
 		case useField, useLink:
-			if x.use[c] == useField || kinds[c] != kindText {
-				card.Fields[c] = typed(v, kinds[c])
+			if of.use == useField || of.kindOf() != kindText {
+				card.Fields[of.name] = typed(v, of.kindOf())
 			}
 		}
 	}
@@ -299,57 +367,48 @@ func (x *rows) cardOf(r row, kinds map[string]string) record.Card {
 	}
 	meta["tags"] = card.Tags
 	card.Level, card.Marks = secrecy.NoteMarks(&markdown.Note{Path: "row", Meta: meta})
-	body := strings.Join(text, "\n\n")
-	card.Body = func(context.Context) string { return body }
-	if len(secret) > 0 {
-		card.Secret = func(context.Context) string { return strings.Join(secret, "\n\n") }
-	}
+	names, keys := secrecy.ReaderNames(meta)
+	card.Readers, card.Marks = names, secrecy.WithoutReaders(card.Marks, keys)
 	return card
 }
 
-func tagsIn(v any) (tags []string) {
+func tagsIn(v any) []string {
 	list := exchange.ListOf(v)
 	if s, ok := v.(string); ok {
 		list = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' })
 	}
-	for _, t := range exchange.TrimAll(list) {
-		tags = append(tags, exchange.TagName(t))
-	}
-	return tags
+	return exchange.TrimAll(list)
 }
 
 // addLinks links the rows by the names in their columns; the names may be those of other tables.
-func (x *rows) addLinks(all []*rows) {
-	find := func(name string) *exchange.Sheet {
-		key := markup.KeyOf(record.CardName(name))
-		if sh := x.byName[key]; sh != nil {
-			return sh
-		}
-		for _, other := range all {
-			if sh := other.byName[key]; sh != nil {
-				return sh
-			}
-		}
-		return nil
-	}
+func (x *rows) addLinks(ctx context.Context, byName map[markup.Key]*exchange.Sheet) error {
 	var dangling []string
-	for i, r := range x.rows {
-		for _, c := range x.columns {
-			use := x.use[c]
-			if x.sheets[i] == nil || use != useLink && use != useParent {
+	i := -1
+	for r, err := range x.rows(noReport) {
+		if i++; err != nil {
+			return err
+		}
+		if ctx.Err() != nil { // a few rows may name very many cards
+			return context.Cause(ctx)
+		}
+		for _, c := range r.cells {
+			of := x.columns[c.column]
+			if x.sheets[i] == nil || of.use != useLink && of.use != useParent {
 				continue
 			}
-			for _, name := range x.namesIn(r.cells[c]) {
-				to := find(name)
+			for _, name := range namesIn(c.value) {
+				key := markup.KeyOf(record.CardName(name))
+				to := cmp.Or(x.byName[key], byName[key])
 				if to == nil || to == x.sheets[i] {
 					dangling = append(dangling, name)
 					continue
 				}
-				if use == useParent {
-					x.s.AddEdge(x.file, "within", x.sheets[i], to, nil)
-				} else {
-					x.s.AddEdge(x.file, "relationship", x.sheets[i], to, map[string]any{"type": c})
+				e := &exchange.Edge{File: x.file, Kind: "within", From: exchange.End{Sheet: x.sheets[i]},
+					To: exchange.End{Sheet: to}, Label: of.label}
+				if of.use != useParent {
+					e.Kind, e.Attrs = "relationship", map[string]any{"type": of.relation}
 				}
+				x.s.Link(e)
 			}
 		}
 	}
@@ -357,11 +416,12 @@ func (x *rows) addLinks(all []*rows) {
 		x.s.AddProblem(x.file, 0, "%d names in columns of links are not those of a row; left out: %s", len(dangling),
 			exchange.FirstNames(dangling))
 	}
+	return nil
 }
 
 // Format returns the description of this format.
 func Format() exchange.Format {
-	return exchange.Format{Name: "table", Title: "tables (CSV, TSV, JSON lines)", Import: Import, Marks: true,
+	return exchange.Format{Name: "table", Title: "tables (CSV, TSV, JSON lines)", Import: Import,
 		Places: true,
 		Recognize: func(p *exchange.Peek) string {
 			for _, name := range p.WithSuffix(".csv", ".tsv") {
@@ -385,6 +445,8 @@ func Format() exchange.Format {
 				"lines by the end of the file's name; texts that programs would take for formulas begin with an apostrophe, which " +
 				"an import removes.", Lost: "Rows without a name, cells beyond the last named column. An export leaves out files, " +
 				"types, layers and links that are no relationships.",
-			Sight: "Columns such as `gm_notes`, `visibility`, `secret` by the table of `--explain`; otherwise the import's level.",
+			Sight: "Columns such as `gm_notes`, `visibility`, `secret`, `subjects` by the table of `--explain`; relations of a " +
+				"column such as `Ruler (gm)`, as an export writes hidden ones, for those whom it names; otherwise the import's level, " +
+				"and the marks below in all texts.",
 			Tried: ""}}
 }

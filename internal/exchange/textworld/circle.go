@@ -108,21 +108,35 @@ func (x *circle) addZones(ctx context.Context) (err error) {
 			File: fmt.Sprintf("%s:%d", z.file, z.line), Name: cmp.Or(z.name, fmt.Sprintf("Zone %d", z.number)), Type: "Realm",
 			Suffixes: []string{"zone", fmt.Sprintf("zone %d", z.number)}, Codename: fmt.Sprintf("circle-zone-%d", z.number),
 			Fields: map[string]any{"realmType": "functional", "scope": "LOCAL", "circle": map[string]any{"number": z.number}},
-			Body:   func(context.Context) string { return "" }}); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// zoneOf returns the zone that a room lies in.
-func (x *circle) zoneOf(r *circleRoom) *circleZone {
+// findZones returns the zone of each room, in the order of roomOrder, which is sorted: the first zone whose numbers
+// include the room's.
+func (x *circle) findZones() []*circleZone {
+	zones, next := make([]*circleZone, len(x.roomOrder)), make([]int, len(x.roomOrder)+1)
+	for i := range next {
+		next[i] = i // the first room from here on that has no zone yet, or leads to it
+	}
+	free := func(i int) int {
+		for next[i] != i {
+			next[i] = next[next[i]]
+			i = next[i]
+		}
+		return i
+	}
 	for _, z := range x.zones {
-		if r.number >= z.bottom && r.number <= z.top {
-			return z
+		from, _ := slices.BinarySearchFunc(x.roomOrder, z.bottom,
+			func(r *circleRoom, bottom int) int { return cmp.Compare(r.number, bottom) })
+		for i := free(from); i < len(zones) && x.roomOrder[i].number <= z.top; i = free(i) {
+			zones[i], next[i] = z, i+1
 		}
 	}
-	return nil
+	return zones
 }
 
 var sectors = []string{"inside", "city", "field", "forest", "hills", "mountains", "shallow water", "deep water",
@@ -132,8 +146,9 @@ var sectors = []string{"inside", "city", "field", "forest", "hills", "mountains"
 const ruleGods = "rooms of the gods"
 
 func (x *circle) addRooms(ctx context.Context) (err error) {
-	for _, r := range x.roomOrder {
-		z := x.zoneOf(r)
+	zones := x.findZones()
+	for i, r := range x.roomOrder {
+		z := zones[i]
 		fields := map[string]any{"circle": map[string]any{"number": r.number, "extras": r.extras}}
 		if r.sector >= 0 && r.sector < len(sectors) {
 			fields["terrain"] = sectors[r.sector]
@@ -141,7 +156,7 @@ func (x *circle) addRooms(ctx context.Context) (err error) {
 		card := record.Card{Key: []string{"room", fmt.Sprint(r.number)}, File: fmt.Sprintf("%s:%d", r.file, r.line),
 			Name: cmp.Or(strings.TrimSpace(r.name), fmt.Sprintf("Room %d", r.number)), Type: "Location", Form: record.Plain,
 			Codename: fmt.Sprintf("circle-room-%d", r.number), Fields: fields,
-			Body: func(context.Context) string { return r.text }}
+			Text: record.Text(r.text)}
 		if z != nil {
 			card.Suffixes = []string{z.name}
 		}
@@ -150,7 +165,7 @@ func (x *circle) addRooms(ctx context.Context) (err error) {
 			card.Marks = []exchange.Mark{{Rule: ruleGods}}
 		}
 		if r.flags&roomDeath != 0 {
-			card.Secret = func(context.Context) string { return "Whoever enters this room dies." }
+			card.Text = append(card.Text, record.Block{Text: "Whoever enters this room dies.", GM: true})
 		}
 		if x.place[r.number], err = x.s.Add(ctx, card); err != nil {
 			return err
@@ -175,7 +190,7 @@ func (x *circle) addItems(ctx context.Context) (err error) {
 			Type: "Item", Codename: fmt.Sprintf("circle-object-%d", n), Form: record.Plain, Fields: map[string]any{
 				"portable": o.portable, "keywords": strings.Fields(o.keywords),
 				"circle": map[string]any{"number": n, "kind": o.kind, "extras": o.extras}},
-			Body: func(context.Context) string { return o.seen }}); err != nil {
+			Text: record.Text(o.seen)}); err != nil {
 			return err
 		}
 	}
@@ -400,7 +415,7 @@ func (x *circle) mobileCard(m *circleThing) record.Card {
 		Name: m.title("Mobile"), Suffixes: []string{fmt.Sprintf("mobile %d", m.number)}, Type: "Character",
 		Codename: fmt.Sprintf("circle-mobile-%d", m.number), Form: record.Plain, Fields: map[string]any{
 			"keywords": strings.Fields(m.keywords), "circle": map[string]any{"number": m.number, "level": m.level}},
-		Body: func(context.Context) string { return strings.TrimSpace(m.seen + "\n\n" + m.text) }}
+		Text: record.Text(strings.TrimSpace(m.seen + "\n\n" + m.text))}
 }
 
 // startRoom is the room where new players begin in CircleMUD.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"loregate/internal/access"
@@ -19,7 +20,8 @@ func ImportEvennia(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 	o exchange.Options) (exchange.Summary, error) {
 	return record.Walk{Format: "evennia", Suffixes: []string{".ev"}, Empty: "no file ending in .ev digs a room",
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			x := &evennia{s: s, file: name, byName: map[string]*thing{}, lost: map[string]int{}}
+			x := &evennia{s: s, file: name, byName: map[string]*thing{}, inside: map[placed]*thing{},
+				exits: map[placed]*passage{}, lost: map[string]int{}}
 			for _, c := range batchCommands(string(data)) {
 				x.run(c)
 			}
@@ -77,8 +79,8 @@ func parseCommand(text string, line int) command {
 type thing struct {
 	names []string // the name and its aliases
 	room  bool
-	text  string
-	at    *thing // the room of an object
+	text  []string // paragraphs
+	at    *thing   // the room of an object
 	line  int
 	exits []*passage
 	sheet *exchange.Sheet
@@ -101,7 +103,15 @@ type evennia struct {
 	here   *thing
 	all    []*thing
 	byName map[string]*thing
+	inside map[placed]*thing   // the last thing of a name in a room
+	exits  map[placed]*passage // the first exit of a name from a room
 	lost   map[string]int
+}
+
+// placed is a name in a room, after exchange.FoldCase.
+type placed struct {
+	room *thing
+	name string
 }
 
 // quotedNames returns the name and aliases of "name;alias : typeclass".
@@ -116,11 +126,8 @@ func (x *evennia) find(name string) *thing {
 	if key == "here" {
 		return x.here
 	}
-	for i := len(x.all) - 1; i >= 0; i-- {
-		t := x.all[i]
-		if t.at == x.here && t.at != nil && exchange.HasName(t.names, key) {
-			return t
-		}
+	if t := x.inside[placed{x.here, key}]; t != nil && x.here != nil {
+		return t
 	}
 	return x.byName[key]
 }
@@ -128,9 +135,20 @@ func (x *evennia) find(name string) *thing {
 func (x *evennia) add(t *thing) *thing {
 	x.all = append(x.all, t)
 	for _, n := range t.names {
-		x.byName[exchange.FoldCase(n)] = t
+		key := exchange.FoldCase(n)
+		x.byName[key], x.inside[placed{t.at, key}] = t, t
 	}
 	return t
+}
+
+// addExit adds an exit to a room.
+func (x *evennia) addExit(room *thing, p *passage) {
+	room.exits = append(room.exits, p)
+	for _, n := range p.names {
+		if at := (placed{room, exchange.FoldCase(n)}); x.exits[at] == nil {
+			x.exits[at] = p
+		}
+	}
 }
 
 func (x *evennia) run(c command) {
@@ -157,7 +175,7 @@ func (x *evennia) run(c command) {
 		x.lost["lock"]++
 	case "detail":
 		if x.here != nil {
-			x.here.text += "\n\n" + strings.ReplaceAll(c.left, ";", ", ") + ": " + unwrap(c.right)
+			x.here.text = append(x.here.text, strings.ReplaceAll(c.left, ";", ", ")+": "+unwrap(c.right))
 		}
 	default:
 		if p := x.passageNamed(c.text); p != nil && p.to != nil { // the builder walks
@@ -178,10 +196,10 @@ func (x *evennia) dig(c command) {
 	room := x.add(&thing{names: names, room: true, line: c.line})
 	there, back, _ := strings.Cut(c.right, ",")
 	if n := quotedNames(there); len(n) > 0 && x.here != nil {
-		x.here.exits = append(x.here.exits, &passage{names: n, to: room, line: c.line})
+		x.addExit(x.here, &passage{names: n, to: room, line: c.line})
 	}
 	if n := quotedNames(back); len(n) > 0 && x.here != nil {
-		room.exits = append(room.exits, &passage{names: n, to: x.here, line: c.line})
+		x.addExit(room, &passage{names: n, to: x.here, line: c.line})
 	}
 	if strings.HasPrefix(c.switches, "tel") {
 		x.here = room
@@ -192,7 +210,7 @@ func (x *evennia) dig(c command) {
 func (x *evennia) open(c command) {
 	to, _, _ := strings.Cut(c.right, ",")
 	if names := quotedNames(c.left); len(names) > 0 && x.here != nil {
-		x.here.exits = append(x.here.exits, &passage{names: names, to: x.find(to), target: to, line: c.line})
+		x.addExit(x.here, &passage{names: names, to: x.find(to), target: to, line: c.line})
 	}
 }
 
@@ -200,17 +218,12 @@ func (x *evennia) passageNamed(name string) *passage {
 	if x.here == nil {
 		return nil
 	}
-	for _, p := range x.here.exits {
-		if exchange.HasName(p.names, exchange.FoldCase(strings.TrimSpace(name))) {
-			return p
-		}
-	}
-	return nil
+	return x.exits[placed{x.here, exchange.FoldCase(strings.TrimSpace(name))}]
 }
 
 func (x *evennia) describe(c command) {
 	if c.right == "" && x.here != nil && c.left != "" && x.find(c.left) == nil {
-		x.here.text = unwrap(c.left)
+		x.here.text = []string{unwrap(c.left)}
 		return
 	}
 	if p := x.passageNamed(c.left); p != nil {
@@ -218,7 +231,7 @@ func (x *evennia) describe(c command) {
 		return
 	}
 	if t := x.find(c.left); t != nil {
-		t.text = unwrap(c.right)
+		t.text = []string{unwrap(c.right)}
 		return
 	}
 	name, _, more := strings.Cut(c.left, "\n")
@@ -242,19 +255,22 @@ func unwrap(text string) string {
 
 // addThings adds the cards of all rooms and objects.
 func (x *evennia) addThings(ctx context.Context) (err error) {
-	for i, t := range x.all {
+	count := map[string]int{} // of things by kind and name
+	for _, t := range x.all {
 		kind, typ := "object", "Item"
 		if t.room {
 			kind, typ = "room", "Location"
 		}
+		nth := strconv.Itoa(count[kind+" "+t.names[0]])
+		count[kind+" "+t.names[0]]++
 		fields := map[string]any{}
 		if len(t.names) > 1 {
 			fields["aliases"] = t.names[1:]
 		}
-		if t.sheet, err = x.s.Add(ctx, record.Card{Key: []string{x.file, kind, t.names[0], x.nth(i)},
-			File: fmt.Sprintf("%s:%d", x.file, t.line), Name: t.names[0], Suffixes: []string{kind, kind + " " + x.nth(i)},
+		if t.sheet, err = x.s.Add(ctx, record.Card{Key: []string{x.file, kind, t.names[0], nth},
+			File: fmt.Sprintf("%s:%d", x.file, t.line), Name: t.names[0], Suffixes: []string{kind, kind + " " + nth},
 			Type: typ, Codename: "evennia-" + kind + "-" + t.names[len(t.names)-1], Form: record.Plain, Fields: fields,
-			Body: func(context.Context) string { return t.text }}); err != nil {
+			Text: record.Text(strings.Join(t.text, "\n\n"))}); err != nil {
 			return err
 		}
 	}
@@ -271,17 +287,6 @@ func (x *evennia) addThings(ctx context.Context) (err error) {
 		x.s.AddProblem(x.file, 0, "%d commands @%s are left out", x.lost[name], name)
 	}
 	return nil
-}
-
-// nth returns how often the name of a thing occurred before it.
-func (x *evennia) nth(i int) string {
-	n := 0
-	for _, t := range x.all[:i] {
-		if t.room == x.all[i].room && t.names[0] == x.all[i].names[0] {
-			n++
-		}
-	}
-	return fmt.Sprint(n)
 }
 
 func (x *evennia) addPassage(directions record.UsedDirections, from *thing, p *passage) {

@@ -36,7 +36,8 @@ func Formats() []exchange.Format {
 				Example: "./world.ev",
 				Maps: "The commands dig, open, create, desc, detail and lock are carried out: rooms become places, objects items " +
 					"in their room.", Lost: "All other commands are counted; Python in batch files is not run.",
-				Sight: "The format has no secrets: the import's level.", Tried: "the tutorial world of evennia/evennia"}},
+				Sight: "The format has no secrets of its own: the import's level, and the marks below in its texts.",
+				Tried: "the tutorial world of evennia/evennia"}},
 		{Name: "twee", Title: "Twine stories in Twee 3", Import: ImportTwee, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".twee", ".tw") {
@@ -50,6 +51,7 @@ func Formats() []exchange.Format {
 				Example: "./story.twee",
 				Maps: "Passages become places with exits to the passages that they link; tags stay; players begin at the start of " +
 					"the story.", Lost: "Scripts and style sheets; macros stay as text.",
-				Sight: "The format has no secrets: the import's level.", Tried: "the demos of klembot/chapbook"}},
+				Sight: "The format has no secrets of its own: the import's level, and the marks below in its texts.",
+				Tried: "the demos of klembot/chapbook"}},
 	}
 }

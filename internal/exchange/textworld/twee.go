@@ -32,7 +32,8 @@ func ImportTwee(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS
 type passageText struct {
 	name  string
 	tags  []string
-	text  string
+	text  string // once its file is read
+	lines []string
 	line  int
 	sheet *exchange.Sheet
 }
@@ -63,7 +64,7 @@ func (x *story) read(text string) {
 		line = strings.TrimRight(line, "\n")
 		if !strings.HasPrefix(line, "::") {
 			if p != nil {
-				p.text += line + "\n"
+				p.lines = append(p.lines, line+"\n")
 			}
 			continue
 		}
@@ -97,6 +98,9 @@ func (x *story) read(text string) {
 
 // readStory reads the title and the start, and removes their passages.
 func (x *story) readStory() {
+	for _, p := range x.all {
+		p.text, p.lines = strings.Join(p.lines, ""), nil
+	}
 	x.all = slices.DeleteFunc(x.all, func(p *passageText) bool {
 		switch p.name {
 		case "StoryTitle":
@@ -119,9 +123,9 @@ func (x *story) addPassages(ctx context.Context) error {
 	for _, p := range x.all {
 		var err error
 		p.sheet, err = x.s.Add(ctx, record.Card{Key: []string{x.file, p.name}, File: fmt.Sprintf("%s:%d", x.file, p.line),
-			Name: p.name, Suffixes: []string{x.title, x.file}, Type: "Location", Tags: tagNames(p.tags),
+			Name: p.name, Suffixes: []string{x.title, x.file}, Type: "Location", Tags: p.tags,
 			Codename: "twee-" + x.title + "-" + p.name, Fields: map[string]any{"twee": map[string]any{"story": x.title}},
-			Body: func(context.Context) string { return x.render(p) }})
+			Text: record.Text(p.text), Render: x.render})
 		if err != nil {
 			return err
 		}
@@ -134,13 +138,6 @@ func (x *story) addPassages(ctx context.Context) error {
 		x.s.BeginAt(p.sheet)
 	}
 	return nil
-}
-
-func tagNames(tags []string) (names []string) {
-	for _, t := range tags {
-		names = append(names, exchange.TagName(t))
-	}
-	return names
 }
 
 // linkForm matches the links of Twine: [[target]], [[label|target]], [[label->target]], [[target<-label]].
@@ -161,22 +158,17 @@ func splitLink(inner string) (label, target string) {
 }
 
 // render returns the text of a passage with wiki links to the passages of the file.
-func (x *story) render(p *passageText) string {
-	var links []string
-	marked := linkForm.ReplaceAllStringFunc(p.text, func(m string) string {
+func (x *story) render(from *exchange.Sheet, source string) string {
+	var links record.Kept
+	marked := linkForm.ReplaceAllStringFunc(record.WithoutMarks(source), func(m string) string {
 		label, target := splitLink(m[2 : len(m)-2])
 		to := x.byName[target]
 		if to == nil {
 			return m
 		}
-		links = append(links, x.s.LinkText(p.sheet, to.sheet, label))
-		return fmt.Sprintf("\ue000%d\ue001", len(links)-1)
+		return links.Keep(x.s.LinkText(from, to.sheet, label))
 	})
-	text := record.PlainHTML(marked)
-	for i, l := range links {
-		text = strings.Replace(text, fmt.Sprintf("\ue000%d\ue001", i), l, 1)
-	}
-	return text
+	return links.Restore(record.PlainHTML(marked))
 }
 
 // addExits adds an exit for each passage that a passage links.

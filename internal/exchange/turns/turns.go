@@ -3,24 +3,26 @@ package turns
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
 // Limits of a record of play.
 const (
-	maxTurns       = 2 << 30 // bytes, unpacked
+	maxTurns       = 2 << 30 // bytes
 	maxTurnLine    = 1 << 20
 	maxTurnReports = 1000
 	batchTurns     = 2000
@@ -36,23 +38,23 @@ const (
 )
 
 // Import imports a record of play: JSON lines {"ep": "C1E001", "n": 7, "names": ["MATT"],
-// "text": "…"}, plain or compressed with gzip. A turn becomes the card C1E001+0007 of type
+// "text": "…"}. A turn becomes the card C1E001+0007 of type
 // PlainText, a child of its episode's card, with the speakers in the field speakers. The import
 // streams the record and keeps little of it in memory. A line that cannot be read is reported by
 // its number, and the import continues.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o exchange.Options) (exchange.Summary,
 	error) {
 	sum := exchange.Summary{Files: 1, DryRun: g.Request().DryRun}
-	lines, err := newTurnLines(r)
-	if err != nil {
-		return sum, err
-	}
-	t := &turns{o: o, sum: &sum, episodes: map[string]*exchange.Sheet{}, seen: map[canon.CardID]bool{},
+	lines := newTurnLines(r)
+	t := &turns{o: o, sum: &sum, choices: exchange.NewChoices(o.Open, o.Confirm), episodes: map[string]*exchange.Sheet{},
+		seen:   map[canon.CardID]bool{},
 		writer: &exchange.Writer{Canon: c, Grant: g, Collection: exchange.NewCollection(), Summary: &sum, Progress: o.Progress}}
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return sum, t.commitBatch(ctx)
+			err = t.commitBatch(ctx)
+			sum.Hides = t.choices.List()
+			return sum, cmp.Or(err, t.choices.CheckUnused())
 		}
 		switch {
 		case errors.Is(err, errLongLine):
@@ -84,19 +86,9 @@ type turnLines struct {
 
 var errLongLine = errors.New("a line is too long")
 
-func newTurnLines(r io.Reader) (*turnLines, error) {
-	b := bufio.NewReader(r)
-	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, fault.New(fault.Invalid, "the file is not complete gzip data").Because(err)
-		}
-		r = z
-	} else {
-		r = b
-	}
+func newTurnLines(r io.Reader) *turnLines {
 	left := &io.LimitedReader{R: r, N: maxTurns}
-	return &turnLines{r: bufio.NewReaderSize(left, maxTurnLine), left: left}, nil
+	return &turnLines{r: bufio.NewReaderSize(left, maxTurnLine), left: left}
 }
 
 // next returns the next line, which is valid until the following call. It returns errLongLine for a
@@ -129,6 +121,7 @@ type turns struct {
 	o        exchange.Options
 	writer   *exchange.Writer
 	sum      *exchange.Summary
+	choices  *exchange.Choices
 	episodes map[string]*exchange.Sheet
 	seen     map[canon.CardID]bool
 	batch    []*exchange.Sheet
@@ -169,17 +162,64 @@ func (t *turns) addLine(number int, line []byte) {
 		return
 	}
 	s := &exchange.Sheet{File: t.o.Label + ":" + strconv.Itoa(number),
-		ID:    exchange.CardID("turns", t.o.Label, ep, strconv.Itoa(n)),
-		Above: t.episodeSheet(ep), Name: fmt.Sprintf("%04d", n), Type: "PlainText", Label: t.o.CardLabel(),
-		Fields: turnFields(m, names)}
+		ID:   exchange.CardID("turns", t.o.Label, ep, strconv.Itoa(n)),
+		Name: fmt.Sprintf("%04d", n), Type: "PlainText", Label: t.o.CardLabel()}
+	if _, secret := t.hide(s.File, ep); secret != "" {
+		t.reportLine(number, "the name of its episode has a mark of secrecy; left out")
+		return
+	}
 	if t.seen[s.ID] {
 		t.reportLine(number, "turn %d of %s occurs twice; left out", n, ep)
 		return
 	}
 	t.seen[s.ID] = true
-	s.Content = exchange.Content{Type: s.Type, Text: &text}
-	t.batch = append(t.batch, s)
 	t.size += len(line)
+	s.Above = t.episodeSheet(ep)
+	open, secret := t.hide(s.File, text)
+	seen, hidden := t.divideFields(s.File, turnFields(m, names))
+	s.Fields, s.Content = exchange.EncodeFields(seen), exchange.Content{Type: s.Type, Text: &open}
+	t.batch = append(t.batch, s)
+	if secret == "" && len(hidden) == 0 {
+		return
+	}
+	t.sum.Hidden++
+	t.batch = append(t.batch, &exchange.Sheet{File: s.File, ID: exchange.ChildID(s.ID, exchange.GMPart), Above: s,
+		Name: exchange.GMPart, Type: s.Type, Label: access.NewLabel(access.LevelGM), MatchIDOnly: true,
+		Fields: exchange.EncodeFields(hidden), Content: exchange.Content{Type: s.Type, Text: &secret}})
+}
+
+// hide divides a text by the marks of secrecy in it.
+func (t *turns) hide(file, text string) (open, secret string) {
+	if !strings.ContainsAny(text, "<[&") {
+		return text, ""
+	}
+	parts := secrecy.Split(text, secrecy.HTML, func(m exchange.Mark) bool { return t.choices.Decide(m, file, true) })
+	return parts.Open, parts.Secret()
+}
+
+// textOfField returns the texts in a field.
+func textOfField(v any) string {
+	raw, ok := v.(json.RawMessage)
+	if !ok {
+		names, _ := v.([]string)
+		return strings.Join(names, " ")
+	}
+	var plain any
+	_ = json.Unmarshal(raw, &plain) // the line was decoded, so that its parts can be
+	return strings.Join(exchange.TextsOf(plain), " ")
+}
+
+// divideFields divides fields by whether they hold a mark of secrecy.
+func (t *turns) divideFields(file string, fields map[string]any) (seen, hidden map[string]any) {
+	seen, hidden = map[string]any{}, map[string]any{}
+	for k, v := range fields {
+		if _, secret := t.hide(file, k+" "+textOfField(v)); secret != "" {
+			hidden[k] = v
+		} else {
+			seen[k] = v
+		}
+	}
+	return seen, hidden
 }
 
 func unmarshalOptional(raw json.RawMessage, v any) error {
@@ -204,7 +244,7 @@ func (t *turns) episodeSheet(ep string) *exchange.Sheet {
 }
 
 // turnFields returns the speakers and all unknown keys of a line as fields.
-func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
+func turnFields(m map[string]json.RawMessage, names []string) map[string]any {
 	all := map[string]any{}
 	for k, v := range m {
 		switch k {
@@ -216,7 +256,7 @@ func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
 	if len(names) > 0 {
 		all["speakers"] = names
 	}
-	return exchange.EncodeFields(all)
+	return all
 }
 
 func (t *turns) commitBatch(ctx context.Context) error {

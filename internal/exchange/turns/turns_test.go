@@ -2,9 +2,10 @@ package turns
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"loregate/internal/access"
@@ -80,16 +82,14 @@ func TestSecretTurnsStaySecret(t *testing.T) {
 	}
 }
 
-func TestBrokenArchiveIsReported(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	for i := range 5000 {
-		fmt.Fprintf(z, `{"ep":"E1","n":%d,"text":"%x"}`+"\n", i, time.Duration(i*7919))
+func TestBrokenFileIsReported(t *testing.T) {
+	var lines bytes.Buffer
+	for i := range 50 {
+		fmt.Fprintf(&lines, `{"ep":"E1","n":%d,"text":"%x"}`+"\n", i, time.Duration(i*7919))
 	}
-	_ = z.Close()
 	s := newStoredScene(t)
-	_, err := Import(t.Context(), s.Canon, s.As("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]),
-		exchange.Options{})
+	_, err := Import(t.Context(), s.Canon, s.As("admin"),
+		io.MultiReader(&lines, iotest.ErrReader(errors.New("the disk is damaged"))), exchange.Options{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("half a file: %v", err)
 	}

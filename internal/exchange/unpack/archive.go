@@ -3,12 +3,13 @@ package unpack
 import (
 	"archive/tar"
 	"archive/zip"
-	"bytes"
+	"bufio"
+	"cmp"
 	"compress/gzip"
-	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 
@@ -17,27 +18,26 @@ import (
 
 // Limits bound an archive. Zero values mean the defaults.
 type Limits struct {
-	Files  int   // number of entries; default 100,000
-	Bytes  int64 // unpacked size of all entries; default 2 GiB
-	Memory int64 // unpacked size of a tar or gzip file, which is held in memory; default 512 MiB
-	Ratio  int64 // how many times larger it may become; default 100, not applied below 16 MiB
+	Files int   // number of entries; default 100,000
+	Bytes int64 // unpacked size of all entries; default 2 GiB
+	Ratio int64 // how many times larger it may become; default 100, not applied below 16 MiB
+	// Space holds the unpacked files; nil is a space in the folder of temporary files.
+	Space *Space
 }
 
 // ratioFrom is the unpacked size from which the ratio counts: small texts may shrink a lot.
 const ratioFrom = 16 << 20
 
+const (
+	maxFiles = 100_000
+	maxBytes = 2 << 30
+	maxRatio = 100
+)
+
 func (l Limits) fillDefaults() Limits {
-	if l.Files == 0 {
-		l.Files = 100_000
-	}
-	if l.Bytes == 0 {
-		l.Bytes = 2 << 30
-	}
-	if l.Memory == 0 {
-		l.Memory = 512 << 20
-	}
-	if l.Ratio == 0 {
-		l.Ratio = 100
+	l.Files, l.Bytes, l.Ratio = cmp.Or(l.Files, maxFiles), cmp.Or(l.Bytes, maxBytes), cmp.Or(l.Ratio, maxRatio)
+	if l.Space == nil {
+		l.Space = NewSpace(os.TempDir(), 2*l.Bytes)
 	}
 	return l
 }
@@ -47,29 +47,37 @@ func refuse(archive, entry, why string) error {
 		"import: %s is refused because of its entry %q: %s; unpack the archive and import the folder", archive, entry, why)
 }
 
+// checkGrowth refuses an archive of packed bytes that has become too many bytes.
 func (l Limits) checkGrowth(archive string, packed, unpacked int64) error {
-	if unpacked > ratioFrom && packed > 0 && unpacked/packed > l.Ratio {
-		return fault.New(fault.TooLarge, "import: %s becomes more than %d times larger when it is unpacked; it is refused",
-			archive, l.Ratio)
+	switch {
+	case unpacked > l.Bytes:
+		return l.tooLarge(archive)
+	case unpacked > ratioFrom && packed > 0 && unpacked/packed > l.Ratio:
+		return fault.New(fault.TooLarge, "import: %s becomes more than %d times larger when it is unpacked; it is refused: "+
+			"unpack it and import the folder", archive, l.Ratio)
 	}
 	return nil
 }
 
-func (l Limits) tooLarge(archive string, limit int64) error {
-	return fault.New(fault.TooLarge, "import: %s contains more than %d MiB; import it in parts", archive, limit>>20)
+func (l Limits) tooLarge(archive string) error {
+	return fault.New(fault.TooLarge, "import: %s contains more than %d MiB; import it in parts", archive, l.Bytes>>20)
 }
 
-// openZip checks all entries of a zip file.
-func openZip(f io.ReaderAt, size int64, name string, l Limits) (*zip.Reader, error) {
+func (l Limits) tooMany(archive string) error {
+	return fault.New(fault.TooLarge, "import: %s has more than %d entries; import it in parts", archive, l.Files)
+}
+
+// openZip checks all entries of a zip file, which are read from the file itself.
+func openZip(f io.ReaderAt, size int64, name string, l Limits) (*tree, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, fault.New(fault.Invalid, "import: %s is not a complete zip file", name).Because(err)
 	}
 	if len(z.File) > l.Files {
-		return nil, fault.New(fault.TooLarge, "import: %s has more than %d entries; import it in parts", name, l.Files)
+		return nil, l.tooMany(name)
 	}
 	seen, total := newNames(name), int64(0)
-	kept := z.File[:0]
+	entries := make([]entry, 0, len(z.File))
 	for _, e := range z.File {
 		if isSystemFile(e.Name) {
 			continue
@@ -77,19 +85,25 @@ func openZip(f io.ReaderAt, size int64, name string, l Limits) (*zip.Reader, err
 		if err := seen.add(e.Name, e.FileInfo().Mode()); err != nil {
 			return nil, err
 		}
+		at, err := e.DataOffset()
 		switch {
 		case e.Flags&1 != 0:
 			return nil, refuse(name, e.Name, "it is encrypted")
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return nil, refuse(name, e.Name, "it is compressed in a way that cannot be read")
 		case e.UncompressedSize64 > uint64(l.Bytes-total):
-			return nil, l.tooLarge(name, l.Bytes)
+			return nil, l.tooLarge(name)
+		case err != nil || e.CompressedSize64 > uint64(size-at):
+			return nil, refuse(name, e.Name, "its content is missing")
 		}
 		total += int64(e.UncompressedSize64)
-		kept = append(kept, e)
+		entries = append(entries, entry{name: e.Name, at: at, packed: int64(e.CompressedSize64),
+			size: int64(e.UncompressedSize64), sum: e.CRC32, summed: e.CRC32 != 0, deflated: e.Method == zip.Deflate})
 	}
-	z.File = kept
-	return z, l.checkGrowth(name, size, total)
+	if err := l.checkGrowth(name, size, total); err != nil {
+		return nil, err
+	}
+	return newTree(f, entries), nil
 }
 
 // isSystemFile reports whether an entry was written by a system and not by a person.
@@ -150,67 +164,40 @@ func (n *names) addFolder(dir, entry string) error {
 }
 
 // openGzip unpacks a gzip file.
-func openGzip(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error) {
+func openGzip(r io.Reader, x *unpacking) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "import: %s is not complete gzip data", name).Because(err)
+		return fault.New(fault.Invalid, "import: %s is not complete gzip data", x.names.archive).Because(err)
 	}
-	return openPacked(z, size, name, l)
+	return openPacked(z, x)
 }
 
-// openPacked unpacks one stream in memory: either a tar file or one file.
-func openPacked(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error) {
-	data, err := readLimited(r, l.Memory)
-	if err != nil {
-		if fault.KindOf(err) == fault.TooLarge {
-			return nil, l.tooLarge(name, l.Memory)
-		}
-		return nil, fault.New(fault.Invalid, "import: %s is not complete gzip or bzip2 data", name).Because(err)
+// openPacked unpacks one stream: either a tar file or one file.
+func openPacked(r io.Reader, x *unpacking) error {
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, err := b.Peek(headSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return x.damaged(err)
 	}
-	if err := l.checkGrowth(name, size, int64(len(data))); err != nil {
-		return nil, err
+	if isTar(head) {
+		return openTar(b, x)
 	}
-	if isTar(data) {
-		return openTar(bytes.NewReader(data), size, name, l)
-	}
-	inner := stem(name)
+	inner := stem(x.names.archive)
 	if nameProblem(inner) != "" {
 		inner = "content"
 	}
-	m := newMemory(name, l)
-	if err := m.add(inner, 0o644, int64(len(data)), bytes.NewReader(data)); err != nil {
-		return nil, err
-	}
-	return m.finish()
+	return x.addRest(inner, b)
 }
 
-// readLimited reads a stream of at most limit bytes.
-func readLimited(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, fault.New(fault.TooLarge, "the file contains more than %d MiB", limit>>20)
-	}
-	return data, err
-}
-
-func gunzip(r io.Reader, limit int64) ([]byte, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, err
-	}
-	return readLimited(z, limit)
-}
-
-// openTar reads a tar file into memory.
-func openTar(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error) {
-	m := newMemory(name, l)
+// openTar unpacks a tar file.
+func openTar(r io.Reader, x *unpacking) error {
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "import: %s is not a complete tar file", name).Because(err)
+			return x.damaged(err)
 		}
 		if h.Typeflag == tar.TypeXGlobalHeader || isSystemFile(strings.TrimPrefix(h.Name, "./")) || h.Name == "./" {
 			continue
@@ -219,104 +206,84 @@ func openTar(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error
 		if h.Typeflag == tar.TypeLink {
 			mode = fs.ModeSymlink
 		}
-		if err := m.add(strings.TrimPrefix(h.Name, "./"), mode, h.Size, t); err != nil {
-			return nil, err
+		if err := x.add(strings.TrimPrefix(h.Name, "./"), mode, h.Size, t); err != nil {
+			return err
 		}
 	}
-	z, err := m.finish()
-	if err != nil {
-		return nil, err
+}
+
+// unpacking writes the entries of an archive to a file on the disk, one after the other. It counts them and their
+// bytes while they are unpacked, so that an archive that is too large ends at its limit.
+type unpacking struct {
+	kind    string // of the archive, for errors
+	names   *names
+	limit   Limits
+	packed  int64 // size of the archive
+	to      *File
+	entries []entry
+	check   func() error // returns an error once the import is cancelled
+}
+
+// Write appends unpacked bytes.
+func (x *unpacking) Write(b []byte) (int, error) {
+	if err := cmp.Or(x.check(), x.limit.checkGrowth(x.names.archive, x.packed, x.to.size+int64(len(b)))); err != nil {
+		return 0, err
 	}
-	return z, l.checkGrowth(name, size, l.Memory-m.left)
+	return x.to.Write(b)
 }
 
-// memory collects entries as a zip file in memory, so that all archives are read in the same way.
-type memory struct {
-	names *names
-	limit Limits
-	left  int64
-	buf   bytes.Buffer
-	zip   *zip.Writer
-	count int
-}
-
-func newMemory(archive string, l Limits) *memory {
-	m := &memory{names: newNames(archive), limit: l, left: l.Memory}
-	m.zip = zip.NewWriter(&m.buf)
-	return m
-}
-
-func (m *memory) add(name string, mode fs.FileMode, size int64, r io.Reader) error {
-	if err := m.names.add(name, mode); err != nil {
+// add unpacks an entry of a known size.
+func (x *unpacking) add(name string, mode fs.FileMode, size int64, r io.Reader) error {
+	if err := x.addName(name, mode); err != nil {
 		return err
-	}
-	if m.count++; m.count > m.limit.Files {
-		return fault.New(fault.TooLarge, "import: %s has more than %d entries; import it in parts", m.names.archive,
-			m.limit.Files)
-	}
-	if m.left -= size; m.left < 0 {
-		return m.limit.tooLarge(m.names.archive, m.limit.Memory)
 	}
 	if mode.IsDir() || strings.HasSuffix(name, "/") {
+		x.entries = append(x.entries, entry{name: strings.TrimSuffix(name, "/") + "/"})
 		return nil
 	}
-	w, err := m.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	if err != nil {
+	if size > x.limit.Bytes-x.to.size {
+		return x.limit.tooLarge(x.names.archive)
+	}
+	return x.copyEntry(name, io.LimitReader(r, size), size)
+}
+
+// addRest unpacks an entry that reaches to the end of r.
+func (x *unpacking) addRest(name string, r io.Reader) error {
+	if err := x.addName(name, 0o644); err != nil {
 		return err
 	}
-	if _, err := io.CopyN(w, r, size); err != nil {
-		return fault.New(fault.Invalid, "import: %s ends within its entry %q", m.names.archive, name).Because(err)
+	return x.copyEntry(name, r, -1)
+}
+
+func (x *unpacking) addName(name string, mode fs.FileMode) error {
+	if err := x.names.add(name, mode); err != nil {
+		return err
+	}
+	if len(x.entries) == x.limit.Files {
+		return x.limit.tooMany(x.names.archive)
 	}
 	return nil
 }
 
-func (m *memory) finish() (*zip.Reader, error) {
-	if err := m.zip.Close(); err != nil {
-		return nil, err
+// copyEntry copies an entry to the disk; size is -1 if it is not known.
+func (x *unpacking) copyEntry(name string, r io.Reader, size int64) error {
+	at := x.to.size
+	n, err := io.Copy(x, r)
+	switch {
+	case err != nil:
+		return x.damaged(err)
+	case size >= 0 && n != size:
+		return fault.New(fault.Invalid, "import: %s ends within its entry %q", x.names.archive, name)
 	}
-	return zip.NewReader(bytes.NewReader(m.buf.Bytes()), int64(m.buf.Len()))
+	x.entries = append(x.entries, entry{name: name, at: at, packed: n, size: n})
+	return nil
 }
 
-// maxLayers is the maximum number of encodings around the content of one file.
-const maxLayers = 3
-
-// Decode removes gzip and base64 around the content of one file. Content that is in neither is
-// returned unchanged. The result is at most limit bytes long.
-func Decode(data []byte, limit int64) ([]byte, error) {
-	for range maxLayers {
-		switch {
-		case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
-			plain, err := gunzip(bytes.NewReader(data), limit)
-			if err != nil {
-				if fault.KindOf(err) == fault.TooLarge {
-					return nil, err
-				}
-				return nil, fault.New(fault.Invalid, "the file is not complete gzip data").Because(err)
-			}
-			data = plain
-		case isBase64(data):
-			plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(data)), ""))
-			if err != nil {
-				return data, nil //nolint:nilerr // it only looks like base64
-			}
-			data = plain
-		default:
-			return data, nil
-		}
+// damaged returns the error for an archive that cannot be read. An error that has a message for a person is
+// returned unchanged.
+func (x *unpacking) damaged(err error) error {
+	if fault.KindOf(err) != fault.Internal {
+		return err
 	}
-	return data, nil
-}
-
-// isBase64 reports whether the first bytes of a content are all characters of base64. A shorter
-// content is not taken for base64.
-func isBase64(data []byte) bool {
-	if len(data) < 64 {
-		return false
-	}
-	for _, b := range data[:64] {
-		if (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '+' && b != '/' {
-			return false
-		}
-	}
-	return true
+	return fault.New(fault.Invalid, "import: %s is not %s", x.names.archive, x.kind).Because(err)
 }

@@ -1,7 +1,6 @@
 package unpack
 
 import (
-	"archive/zip"
 	"bytes"
 	"compress/bzip2"
 	"compress/flate"
@@ -20,8 +19,9 @@ import (
 // Limits of 7-Zip files. The known reader for Go allocates memory for as many files as a header names,
 // and a dictionary of any size.
 const (
-	maxHeader     = 32 << 20  // bytes of the header, packed or unpacked
-	maxDictionary = 128 << 20 // bytes of a dictionary, which is held in memory
+	maxHeader     = 32 << 20 // bytes of the header, packed or unpacked
+	maxDictionary = 64 << 20 // bytes of a dictionary, which is held in memory: the program's own for its best level
+	minDictionary = 4 << 10
 )
 
 // sevenSignature begins a 7-Zip file.
@@ -32,38 +32,25 @@ var (
 	errMethod  = errors.New("a method that is not supported")
 )
 
-// openSevenZip reads a 7-Zip file into memory. Its folders may be packed with LZMA, LZMA2, Deflate or
+// openSevenZip unpacks a 7-Zip file. Its folders may be packed with LZMA, LZMA2, Deflate or
 // bzip2, or not at all, as the dumps of wikis are.
-func openSevenZip(f io.ReaderAt, size int64, name string, l Limits) (*zip.Reader, error) {
-	m := newMemory(name, l)
-	err := m.addSevenZip(f, size)
-	switch kind := fault.KindOf(err); {
-	case errors.Is(err, errMethod):
-		return nil, fault.New(fault.Invalid,
-			"import: %s is encrypted or packed with a method that cannot be read; unpack it and import the result", name)
-	case err != nil && kind == fault.Internal:
-		return nil, fault.New(fault.Invalid, "import: %s is not a complete 7-Zip file", name).Because(err)
-	case err != nil:
-		return nil, err
-	}
-	z, err := m.finish()
-	if err != nil {
-		return nil, err
-	}
-	return z, l.checkGrowth(name, size, l.Memory-m.left)
-}
-
-// addSevenZip adds the entries of a 7-Zip file.
-func (m *memory) addSevenZip(f io.ReaderAt, size int64) error {
-	a, err := readSevenHeader(f, size, m.limit)
+func openSevenZip(f io.ReaderAt, x *unpacking) error {
+	a, err := readSevenHeader(f, x.packed, x.limit)
 	if fault.KindOf(err) == fault.TooLarge {
 		return fault.New(fault.TooLarge, "import: %s has more than %d entries or %d MiB; import it in parts",
-			m.names.archive, m.limit.Files, m.limit.Memory>>20)
+			x.names.archive, x.limit.Files, x.limit.Bytes>>20)
+	}
+	if err == nil {
+		err = a.extract(x)
+	}
+	if errors.Is(err, errMethod) {
+		return fault.New(fault.Invalid, "import: %s is encrypted or packed with a method that cannot be read; "+
+			"unpack it and import the result", x.names.archive)
 	}
 	if err != nil {
-		return err
+		return x.damaged(err)
 	}
-	return a.extract(m)
+	return nil
 }
 
 // sevenZip is the header of a 7-Zip file.
@@ -111,7 +98,7 @@ func readSevenHeader(f io.ReaderAt, size int64, l Limits) (*sevenZip, error) {
 	}
 	a := &sevenZip{f: f}
 	for range maxLayers {
-		h := sevenHeader{rest: text, files: l.Files, bytes: l.Memory, size: size}
+		h := sevenHeader{rest: text, files: l.Files, bytes: l.Bytes, size: size}
 		switch id := h.byte(); {
 		case h.bad || id != idHeader && id != idEncodedHeader:
 			return nil, errDamaged
@@ -146,16 +133,21 @@ func (d sevenFolder) open(f io.ReaderAt) (io.Reader, error) {
 		if len(d.props) != 1 || d.props[0] > 40 {
 			return nil, errDamaged
 		}
-		dictionary := int64(2|d.props[0]&1) << (d.props[0]/2 + 11)
-		if dictionary > maxDictionary {
-			return nil, errMethod
+		dictionary, err := d.dictionary(int64(2|d.props[0]&1) << (d.props[0]/2 + 11))
+		if err != nil {
+			return nil, err
 		}
 		return lzma.Reader2Config{DictCap: int(dictionary)}.NewReader2(packed)
 	case "\x03\x01\x01":
 		if len(d.props) != 5 {
 			return nil, errDamaged
 		}
-		head := binary.LittleEndian.AppendUint64(append([]byte{}, d.props...), uint64(d.size))
+		dictionary, err := d.dictionary(int64(binary.LittleEndian.Uint32(d.props[1:])))
+		if err != nil {
+			return nil, err
+		}
+		head := binary.LittleEndian.AppendUint32(append([]byte{}, d.props[0]), uint32(dictionary))
+		head = binary.LittleEndian.AppendUint64(head, uint64(d.size))
 		return lzma.ReaderConfig{DictCap: maxDictionary}.NewReader(io.MultiReader(bytes.NewReader(head), packed))
 	case "\x04\x01\x08":
 		return flate.NewReader(packed), nil
@@ -165,8 +157,17 @@ func (d sevenFolder) open(f io.ReaderAt) (io.Reader, error) {
 	return nil, errMethod
 }
 
-// extract adds all entries to a zip file in memory and compares the sums of their contents.
-func (a *sevenZip) extract(m *memory) error {
+// dictionary returns the size of the dictionary that a folder needs: no larger than its content.
+func (d sevenFolder) dictionary(size int64) (int64, error) {
+	if size = max(min(size, d.size), minDictionary); size > maxDictionary {
+		return 0, fault.New(fault.TooLarge, "import: the archive was packed with a dictionary of more than %d MiB; unpack "+
+			"it and import the result", maxDictionary>>20)
+	}
+	return size, nil
+}
+
+// extract unpacks all entries and compares the sums of their contents.
+func (a *sevenZip) extract(x *unpacking) error {
 	folder, file := 0, 0
 	var stream io.Reader
 	for _, e := range a.files {
@@ -174,7 +175,7 @@ func (a *sevenZip) extract(m *memory) error {
 			continue
 		}
 		if !e.stream {
-			if err := m.add(e.name, e.mode, 0, strings.NewReader("")); err != nil {
+			if err := x.add(e.name, e.mode, 0, strings.NewReader("")); err != nil {
 				return err
 			}
 			continue
@@ -200,7 +201,7 @@ func (a *sevenZip) extract(m *memory) error {
 			if _, err := io.CopyN(io.Discard, content, size); err != nil {
 				return err
 			}
-		} else if err := m.add(e.name, e.mode, size, content); err != nil {
+		} else if err := x.add(e.name, e.mode, size, content); err != nil {
 			return err
 		}
 		if want != nil && sum.Sum32() != *want {

@@ -1,12 +1,15 @@
 package vault
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -41,7 +44,7 @@ var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role"
 // readers, a GM child.
 func (f *reader) addNote(ctx context.Context, n *note) error {
 	s := &exchange.Sheet{File: n.Path, ID: native.CardID(f.v.o.Label, n.Path), Name: n.name,
-		Format: canon.FormatMarkdown, Label: access.NewLabel(n.level)}
+		Format: canon.FormatMarkdown, Label: access.NewLabel(n.level, n.readers...)}
 	if id, ok := f.moved[n]; ok {
 		s.ID = id
 	}
@@ -55,7 +58,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		s.Type = n.Text("type")
 		known = append(known, "type")
 	}
-	open := max(n.level, f.snapshot.NameLevel(n.name)) < access.LevelGM
+	open := n.isRead(max(n.level, f.snapshot.NameLevel(n.name)))
 	var under map[string]any
 	if open {
 		under = f.v.takeFields(n)
@@ -65,7 +68,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	f.showFields(under, access.LevelGM)
 	h := secrecy.Result{Open: n.Body, UnclosedAt: -1}
 	if open {
-		h = secrecy.Split(n.Body, func(m exchange.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
+		h = secrecy.Split(n.Body, secrecy.Markdown, func(m exchange.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(n.Body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
@@ -81,17 +84,22 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	if open {
 		f.v.findMentions(n, text, string(s.Fields), n.name)
 	}
-	s.Body = exchange.PlainBody(text)
+	if s.Body, err = f.v.o.Shelf.Keep(text); err != nil {
+		return err
+	}
 	o := n.origin
 	o.Name, o.Type, o.Level, o.Fields = s.Name, cmp.Or(s.Type, canon.TypeRichText), n.level, s.Fields
+	o.Readers = s.Label.Subjects
 	o.Open, o.Parts = hashOf(text), parts
-	n.Body = ""
+	defer func() { n.Meta, n.Body, n.marks = nil, "", nil }() // the sheets have what is needed of them
 	if !f.c.Add(s) {
 		return nil
 	}
 	f.notes[s] = o
 	if len(h.Parts) > 0 || len(under) > 0 {
-		f.addSecret(n, s, h.Secret(), under)
+		if err := f.addSecret(n, s, h.Secret(), under); err != nil {
+			return err
+		}
 	}
 	f.addTags(n, s)
 	return nil
@@ -138,11 +146,13 @@ func (f *reader) showFields(meta map[string]any, level access.Level) {
 }
 
 // addSecret adds the card with the hidden parts and fields of a note.
-func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under map[string]any) {
+func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under map[string]any) (err error) {
 	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
 		Name: exchange.GMPart, Type: canon.TypeRichText, Format: canon.FormatMarkdown,
-		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Body: exchange.PlainBody(secret),
-		Fields: exchange.EncodeFields(under)}
+		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Fields: exchange.EncodeFields(under)}
+	if gm.Body, err = f.v.o.Shelf.Keep(secret); err != nil {
+		return err
+	}
 	for f.c.ByKey[gm.Key()] != nil {
 		gm.Name += "+Hidden"
 	}
@@ -153,6 +163,7 @@ func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under 
 		o := f.notes[above]
 		o.Hidden, o.Secret, o.Under = gm.ID, hashOf(secret), gm.Fields
 	}
+	return nil
 }
 
 func (f *reader) addTags(n *note, above *exchange.Sheet) {
@@ -240,10 +251,30 @@ func (f *reader) showUnused() {
 }
 
 func (f *reader) fileLevel(file string) access.Level {
-	if f.v.isFileHidden(file) {
+	if f.v.isFileHidden(file) || f.shown[file] < access.LevelGM && f.holdsSecret(file) {
 		return access.LevelGM
 	}
 	return access.LevelUser
+}
+
+// holdsSecret reports whether a file of text, such as a canvas, has a mark of secrecy that hides. Unlike a note it
+// is not split: it is the GM's as a whole.
+func (f *reader) holdsSecret(file string) bool {
+	data, err := exchange.FileData(f.v.files, file)()
+	if err != nil || exchange.IsPicture(file) || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return false // a broken file is reported when it is imported
+	}
+	texts := []string{string(data)}
+	var decoded any
+	if json.Unmarshal(data, &decoded) == nil {
+		texts = exchange.TextsOf(decoded)
+	}
+	found := false
+	for _, text := range texts {
+		h := secrecy.Split(text, secrecy.Markdown, func(m exchange.Mark) bool { return f.v.choices.Decide(m, file, true) })
+		found = found || len(h.Parts) > 0
+	}
+	return found
 }
 
 // reportUnused reports the number of files that were left out because no card shows them, by file

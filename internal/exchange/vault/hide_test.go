@@ -256,3 +256,23 @@ func TestNamesThatChangedAreReported(t *testing.T) {
 		t.Errorf("a name that fits is reported: %s", text)
 	}
 }
+
+// TestAFileWithMarksIsTheGMs attaches texts with marks to a note that players read.
+func TestAFileWithMarksIsTheGMs(t *testing.T) {
+	s := newScene(t)
+	s.importAs("admin", map[string]string{
+		"Note.md":       "![[Open.canvas]] ![[Hidden.canvas]] ![[Called.canvas]] ![[List.base]] ![[Plan.txt]] ![[Talk.txt]]",
+		"Open.canvas":   `{"nodes": [{"type": "text", "text": "50%% of the town"}]}`,
+		"Hidden.canvas": `{"nodes": [{"type": "text", "text": "Seen. %%HID%% Seen."}]}`,
+		"Called.canvas": `{"nodes": [{"type": "text", "text": "> [!secret]\n> HID"}]}`,
+		"List.base":     "filters:\n  and:\n    - type == \"x\"\n",
+		"Plan.txt":      "Seen. <p hidden>HID</p>", "Talk.txt": "Nothing.",
+	}, Options{})
+	for file, want := range map[string]string{"Open.canvas": "-", "Hidden.canvas": "-", "Called.canvas": "-", "List.base": "seen",
+		"Plan.txt": "-", "Talk.txt": "seen"} {
+		_, _, player := s.Content("user", file)
+		if _, _, gm := s.Content("gm", file); player != (want == "seen") || !gm {
+			t.Errorf("%s: a player sees it: %t, the GM: %t", file, player, gm)
+		}
+	}
+}

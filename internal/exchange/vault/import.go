@@ -63,10 +63,14 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	if len(v.notes) == 0 {
 		return sum, fault.New(fault.Invalid, "the folder contains no Markdown note (*.md); give the folder of the vault")
 	}
-	v.indexNotes()
 	var f *reader
 	var m *lastImport
 	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
+		var members exchange.Members
+		v.findMembers = func(names []string) ([]access.Subject, bool, error) { return members.Find(ctx, l, names) }
+		if err := v.indexNotes(); err != nil {
+			return err
+		}
 		types, err := newTyper(ctx, l, o.Types)
 		if err != nil {
 			return err
@@ -79,7 +83,8 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 			return err
 		}
 		want := f.c
-		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, Collection: want}
+		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
+			Collection: want}
 		if err := collectNotes(ctx, v, f, x); err != nil {
 			return err
 		}
@@ -93,9 +98,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	sum.Hides, sum.Mentions = v.choices.List(), v.mentions.list
 	want := f.c
 	sum.Files, sum.Hidden = len(v.notes), want.Hidden
-	sum.Problems = append(v.problems, want.Problems...)
+	sum.Problems = exchange.AppendProblems(v.problems, want.Problems...)
 	for _, n := range v.notes {
-		sum.Problems = append(sum.Problems, n.Reports...)
+		sum.Problems = exchange.AppendProblems(sum.Problems, n.Reports...)
 	}
 	w := &exchange.Writer{Canon: c, Grant: g, Collection: want, Summary: &sum, Progress: o.Progress}
 	if len(f.notes) > 0 {
@@ -120,6 +125,9 @@ func collectNotes(ctx context.Context, v *vault, f *reader, x *native.Reader) er
 	for _, n := range v.notes {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if !v.loadBody(n) {
+			continue
 		}
 		if v.isNative(n) {
 			if err := x.Add(n.Note); err != nil {

@@ -133,7 +133,9 @@ func TestVisibilityWords(t *testing.T) {
 func visibilityOf(t testing.TB, text string) access.Level {
 	t.Helper()
 	v := newTestVault(t, exchangetest.Files(map[string]string{"x.md": text}))
-	v.indexNotes()
+	if err := v.indexNotes(); err != nil {
+		t.Fatal(err)
+	}
 	return v.notes[0].level
 }
 
@@ -289,9 +291,11 @@ func TestHostileVaults(t *testing.T) {
 			start := time.Now()
 			s := newScene(t)
 			v := newTestVault(t, exchangetest.Files(vault))
-			v.indexNotes()
+			if err := v.indexNotes(); err != nil {
+				t.Fatal(err)
+			}
 			for _, n := range v.notes {
-				h := secrecy.Split(n.Body, func(exchange.Mark) bool { return true })
+				h := secrecy.Split(n.Body, secrecy.Markdown, func(exchange.Mark) bool { return true })
 				_, signs := v.findReferences(n, h.Open, n.level)
 				cutText(h, signs)
 				v.findReferences(n, h.Secret(), access.LevelGM)
@@ -312,6 +316,7 @@ func newTestVault(t testing.TB, files fstest.MapFS) *vault {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.findMembers = func([]string) ([]access.Subject, bool, error) { return nil, false, nil }
 	return v
 }
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +18,9 @@ import (
 // lastImport is the memory of the last import of a vault, and of this one.
 type lastImport struct {
 	source   *native.Source
-	card     canon.Card // that holds it; zero if there is none
-	writable bool       // the importer may keep a memory: it sees cards of the GM
+	card     canon.Card                    // that holds it; zero if there is none
+	writable bool                          // the importer may keep a memory: it sees cards of the GM
+	sheetOf  map[canon.CardID]canon.CardID // ids under which cards with other ids are remembered; see sheetID
 }
 
 func loadMemory(ctx context.Context, l *canon.Snapshot, label string) (m *lastImport, err error) {
@@ -120,12 +121,16 @@ func (m *lastImport) begin(ctx context.Context, f *reader, w *exchange.Writer, o
 	if !fresh {
 		return nil
 	}
+	known := map[canon.CardID]bool{}
+	for _, id := range next.Folders {
+		known[id] = true
+	}
 	for _, s := range f.c.Sheets {
-		if s.Folder && !slices.Contains(next.Folders, s.ID) {
+		if s.Folder && !known[s.ID] {
 			next.Folders = append(next.Folders, s.ID)
 		}
 	}
-	maps.Copy(next.Cards, w.ExpectCards(ctx))
+	w.ExpectCards(ctx, next.Cards)
 	if err := m.write(ctx, next, w, o, "begin"); err != nil {
 		return err
 	}
@@ -193,12 +198,15 @@ func (m *lastImport) sheetID(card canon.CardID) canon.CardID {
 	if _, ok := m.source.Cards[card]; ok {
 		return card
 	}
-	for id, k := range m.source.Cards {
-		if k.ID == card {
-			return id
+	if m.sheetOf == nil {
+		m.sheetOf = map[canon.CardID]canon.CardID{}
+		for id, k := range m.source.Cards {
+			if !k.ID.IsZero() {
+				m.sheetOf[k.ID] = id
+			}
 		}
 	}
-	return card
+	return cmp.Or(m.sheetOf[card], card)
 }
 
 // trashGone moves the cards to the trash that the source no longer has: those of notes that are
@@ -248,9 +256,8 @@ func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Write
 // commits of the import.
 func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange.Writer, o Options, part string) error {
 	if !m.card.ID.IsZero() && !m.source.Begun && !next.Begun {
-		was, err1 := json.Marshal(m.source)
-		is, err2 := json.Marshal(next)
-		if err1 == nil && err2 == nil && bytes.Equal(was, is) {
+		was, is := sha256.New(), sha256.New()
+		if m.source.Encode(was) == nil && next.Encode(is) == nil && bytes.Equal(was.Sum(nil), is.Sum(nil)) {
 			return nil
 		}
 	}
@@ -263,6 +270,6 @@ func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange
 	if err := quiet.WriteSheet(ctx, s); err != nil {
 		return err
 	}
-	w.Summary.Problems = append(w.Summary.Problems, quiet.Summary.Problems...)
+	w.Summary.Problems = exchange.AppendProblems(w.Summary.Problems, quiet.Summary.Problems...)
 	return nil
 }

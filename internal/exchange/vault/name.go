@@ -46,6 +46,10 @@ func (v *vault) disambiguateNames() {
 func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 	was := same[0].name
 	var rest []*note
+	deepest := 0
+	for _, n := range same {
+		deepest = max(deepest, strings.Count(n.Path, "/"))
+	}
 	for depth := 1; len(same) > 0; depth++ {
 		at := map[nameSlot][]*note{}
 		for _, n := range same {
@@ -57,7 +61,7 @@ func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 		for _, n := range same {
 			b := nameSlot{markup.KeyOf(n.name), n.level}
 			switch {
-			case len(at[b]) > 1 && depth <= maxFolders:
+			case len(at[b]) > 1 && depth <= deepest:
 				next = append(next, n)
 			case len(at[b]) > 1 || used[b] && markup.KeyOf(was) != b.key:
 				rest = append(rest, n)
@@ -68,11 +72,14 @@ func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 		}
 		same = next
 	}
+	next := map[string]int{} // number to try for a name
 	for _, n := range rest {
 		base := n.name
-		for i := 2; used[nameSlot{markup.KeyOf(n.name), n.level}]; i++ {
+		i := max(next[base], 2)
+		for ; used[nameSlot{markup.KeyOf(n.name), n.level}]; i++ {
 			n.name = fmt.Sprintf("%s (%d)", base, i)
 		}
+		next[base] = i
 		used[nameSlot{markup.KeyOf(n.name), n.level}] = true
 		v.reportRename(n, was)
 	}

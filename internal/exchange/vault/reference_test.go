@@ -15,7 +15,9 @@ func FuzzHideLinks(f *testing.F) {
 	v := newTestVault(f, exchangetest.Files(map[string]string{"One.md": "", "GM/Two.md": "---\naliases: [Zwei]\n---\n",
 		"map.png": ""}))
 	v.o.HideLinks = true
-	v.indexNotes()
+	if err := v.indexNotes(); err != nil {
+		f.Fatal(err)
+	}
 	one := v.byPath["one"]
 	for _, s := range []string{"[[One]] ![[map.png]] [a](GM/two.md) `[[Two]]` {{x}}", "a %%b%% [[GM/Two#h|x]]",
 		"[[zwei|x]] ![[zwei]] [x](<GM/Two.md>)", "```\n[[Two]]\n```", "[[Two|a%%b%%]]", "|[[Two\\|t]]|"} {
@@ -23,7 +25,7 @@ func FuzzHideLinks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
-		h := secrecy.Split(s, func(exchange.Mark) bool { return true })
+		h := secrecy.Split(s, secrecy.Markdown, func(exchange.Mark) bool { return true })
 		_, signs := v.findReferences(one, h.Open, one.level)
 		open, parts := cutText(h, signs)
 		if strings.Contains(open, "[[Two]]") && !strings.Contains(open, "`") && !strings.Contains(open, "~") {

@@ -1,10 +1,8 @@
 package vault
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -21,24 +19,33 @@ type note struct {
 	*markdown.Note
 	name  string       // of its card; set by indexNotes
 	level access.Level // minimum level of its readers; set by indexNotes
+	marks []exchange.Mark
+	least access.Level // that its marks name
+
+	readers []access.Subject // people who read the note although it is for the GM; set by indexNotes
 
 	origin *native.Origin // its file, for the export
 }
 
-// vault is a folder of notes that were read, named and indexed.
+// vault is a folder of notes that were read, named and indexed. It does not hold their texts, which are read again
+// one by one.
 type vault struct {
 	files    fs.FS
 	o        Options
 	notes    []*note
-	byPath   map[string]*note // by path without ".md", after exchange.FoldCase
-	byBase   map[string][]*note
+	byPath   map[string]*note   // by path without ".md", after exchange.FoldCase
+	byEnd    map[string][]*note // by each end of that path, as a/b/c, b/c and c
 	alias    map[string][]*note
+	nearest  map[string]*nearest // by the end or alias; made when it is asked for
 	attached map[string][]string // all other files, by base name after exchange.FoldCase
+	fileEnd  map[string]string   // the first of these files, by each end of its path; made when it is asked for
 	problems []exchange.Problem
 	choices  *exchange.Choices
 	gmUsed   map[string]bool // settings that matched a folder
-	mentions mentions
-	linked   map[markup.Key]int // number of links to notes, by the key of their names
+	// findMembers finds the members of the world that a note names; see exchange.Members.
+	findMembers func(names []string) (found []access.Subject, known bool, err error)
+	mentions    mentions
+	linked      map[markup.Key]int // number of links to notes, by the key of their names
 }
 
 // Limits of a vault. A card holds at most 1 MiB of text, so a longer note could not be imported.
@@ -52,8 +59,9 @@ const (
 
 // readVault reads every note of a folder and reports files that cannot be read.
 func readVault(files fs.FS, o Options) (*vault, error) {
-	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, attached: map[string][]string{}, choices: exchange.NewChoices(o.Open, o.Confirm),
+	v := &vault{files: files, o: o, byPath: map[string]*note{}, byEnd: map[string][]*note{},
+		nearest: map[string]*nearest{},
+		alias:   map[string][]*note{}, attached: map[string][]string{}, choices: exchange.NewChoices(o.Open, o.Confirm),
 		gmUsed: map[string]bool{},
 		linked: map[markup.Key]int{}}
 	entries, text := 0, 0
@@ -78,12 +86,12 @@ func readVault(files fs.FS, o Options) (*vault, error) {
 			v.attached[base] = append(v.attached[base], p)
 			return nil
 		}
-		n := v.readNote(p, d)
+		n, size := v.readNote(p, d)
 		if n == nil {
 			return nil
 		}
 		v.notes = append(v.notes, n)
-		if text += len(n.Body); text > maxText || len(v.notes) > maxNotes {
+		if text += size; text > maxText || len(v.notes) > maxNotes {
 			return fault.New(fault.TooLarge, "the folder contains more than %d notes or %d MiB of text; import it in parts",
 				maxNotes, maxText>>20)
 		}
@@ -93,7 +101,7 @@ func readVault(files fs.FS, o Options) (*vault, error) {
 }
 
 func (v *vault) reportFile(file, format string, args ...any) {
-	v.problems = append(v.problems, exchange.Problem{File: file, Why: fmt.Sprintf(format, args...)})
+	v.problems = exchange.AppendProblems(v.problems, exchange.NewProblem(file, 0, format, args...))
 }
 
 func (v *vault) reportUnreadable(p string, err error) error {
@@ -116,29 +124,47 @@ func (v *vault) skipEntry(p string, d fs.DirEntry) error {
 	return nil
 }
 
-func (v *vault) readNote(p string, d fs.DirEntry) *note {
+// readNote reads a note without its text, and the size of the text.
+func (v *vault) readNote(p string, d fs.DirEntry) (n *note, size int) {
 	limit := int64(maxNote)
 	if v.o.Native {
 		limit *= 2 // the escaped text of a card and its fields
 	}
 	if info, err := d.Info(); err == nil && info.Size() > limit {
 		v.reportFile(p, "is longer than %d bytes; left out", limit)
-		return nil
+		return nil, 0
 	}
 	data, err := fs.ReadFile(v.files, p)
 	if err != nil {
 		v.reportFile(p, "cannot be read; left out")
-		return nil
+		return nil, 0
 	}
-	n := &note{Note: markdown.Parse(p, data), origin: &native.Origin{File: native.File{Path: p,
+	n = &note{Note: markdown.Parse(p, data), origin: &native.Origin{File: native.File{Path: p,
 		Hash: native.HashOf(data)}}}
 	text := n.Head + n.Body
 	n.origin.Head = strings.Clone(n.Head) // does not keep the body
+	n.Raw = strings.Clone(n.Raw)
 	n.origin.CRLF = strings.Contains(string(data), "\r\n")
 	if !n.origin.Gives(text, data) {
 		n.origin.Raw = data
 	}
-	return n
+	if !v.isNative(n) {
+		n.least, n.marks = secrecy.NoteMarks(n.Note)
+	}
+	size = len(n.Body)
+	n.Head, n.Body = n.origin.Head, ""
+	return n, size
+}
+
+// loadBody reads the text of a note again. It reports a file that has changed meanwhile and returns false.
+func (v *vault) loadBody(n *note) bool {
+	data, err := fs.ReadFile(v.files, n.Path)
+	if err != nil || native.HashOf(data) != n.origin.Hash {
+		n.AddReport(0, "has changed while it was imported; left out: import again")
+		return false
+	}
+	n.Body = markdown.Normalize(data)[len(n.Head):]
+	return true
 }
 
 // isNative reports whether a note is in our own dialect.
@@ -146,11 +172,13 @@ func (v *vault) isNative(n *note) bool { return v.o.Native || n.Text("loregate")
 
 // indexNotes sets the level and name of every note, and indexes the notes by path, base name and
 // alias.
-func (v *vault) indexNotes() {
+func (v *vault) indexNotes() error {
 	for _, n := range v.notes {
 		stem := exchange.FoldCase(n.Stem())
 		v.byPath[stem] = n
-		v.byBase[path.Base(stem)] = append(v.byBase[path.Base(stem)], n)
+		for end := range endsOf(stem) {
+			v.byEnd[end] = append(v.byEnd[end], n)
+		}
 		for _, a := range append(n.List("aliases"), n.List("alias")...) {
 			v.alias[exchange.FoldCase(a)] = append(v.alias[exchange.FoldCase(a)], n)
 		}
@@ -163,7 +191,11 @@ func (v *vault) indexNotes() {
 			}
 			continue
 		}
-		n.level = max(v.o.Level, access.LevelUser, v.noteLevel(n))
+		level, err := v.noteLevel(n)
+		if err != nil {
+			return err
+		}
+		n.level = max(v.o.Level, access.LevelUser, level)
 		v.reportDropped(n)
 		if v.o.Folders == FolderNames {
 			n.name = n.nameWithFolders(maxFolders)
@@ -173,71 +205,41 @@ func (v *vault) indexNotes() {
 	}
 	v.disambiguateNames()
 	v.indexHiddenNames()
+	return nil
 }
 
-// noteLevel returns the level that follows from a foreign note's marks and its folders.
-func (v *vault) noteLevel(n *note) access.Level {
-	level, marks := secrecy.NoteMarks(n.Note)
+// noteLevel returns the level that follows from a foreign note's marks and its folders. If the note names members of
+// the world as its readers and nothing else hides it, they read it besides the GM.
+func (v *vault) noteLevel(n *note) (access.Level, error) {
+	level, marks := n.least, n.marks
+	names, keys := secrecy.ReaderNames(n.Meta)
+	var readers []access.Subject
+	if len(names) > 0 {
+		marks = secrecy.WithoutReaders(marks, keys)
+		found, known, err := v.findMembers(names)
+		if err != nil {
+			return level, err
+		}
+		if readers = found; !known {
+			marks = append(marks, exchange.UnknownReaders(names))
+		}
+	}
 	if v.choices.IsConfirmed(n.Path, n.Stem()) {
 		marks = append(marks, exchange.Mark{Rule: exchange.RuleSetting, What: n.Path})
 	}
+	hidden := level > access.LevelUser
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {
 		if v.choices.Decide(m, n.Path, false) {
-			level = max(level, access.LevelGM)
+			hidden, level = true, max(level, access.LevelGM)
 		}
 	}
-	return level
+	if len(readers) > 0 {
+		if level = max(level, access.LevelGM); !hidden {
+			n.readers = readers
+		}
+	}
+	return level, nil
 }
 
-// findNote returns the note to which a link in another note points, or nil. A link names a path, a
-// file or an alias, in any case. Of several matches the nearest wins.
-func (v *vault) findNote(from *note, target string) *note {
-	t := exchange.FoldCase(strings.TrimSpace(target))
-	t = strings.TrimSuffix(t, ".md")
-	if t == "" {
-		return nil
-	}
-	dir := exchange.FoldCase(path.Dir(from.Path))
-	for _, p := range []string{path.Join(dir, t), strings.TrimPrefix(path.Clean("/"+t), "/")} {
-		if n := v.byPath[p]; n != nil {
-			return n
-		}
-	}
-	var found []*note
-	for _, n := range v.byBase[path.Base(t)] {
-		if strings.HasSuffix("/"+exchange.FoldCase(n.Stem()), "/"+t) {
-			found = append(found, n)
-		}
-	}
-	if len(found) == 0 {
-		found = v.alias[t]
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return slices.MinFunc(found, func(a, b *note) int { return folderDistance(dir, a.Path) - folderDistance(dir, b.Path) })
-}
-
-// folderDistance returns the number of folder steps between a folder and a file.
-func folderDistance(dir, file string) int {
-	a, b := strings.Split(dir, "/"), strings.Split(exchange.FoldCase(path.Dir(file)), "/")
-	same := 0
-	for same < len(a) && same < len(b) && a[same] == b[same] {
-		same++
-	}
-	return len(a) + len(b) - 2*same
-}
-
-// findAttachment returns the file that an embed shows, or "".
-func (v *vault) findAttachment(target string) string {
-	list := v.attached[exchange.FoldCase(path.Base(target))]
-	for _, p := range list {
-		if strings.HasSuffix("/"+exchange.FoldCase(p), "/"+exchange.FoldCase(strings.TrimLeft(target, "./"))) {
-			return p
-		}
-	}
-	if len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
+// isRead reports whether anybody below the GM reads a note.
+func (n *note) isRead(level access.Level) bool { return level < access.LevelGM || len(n.readers) > 0 }

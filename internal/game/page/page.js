@@ -40,6 +40,7 @@
   // Nothing can be done here any more, and nothing more comes.
   function closed(why) {
     problem(why);
+    $('recover').hidden = false;
     $('phase').textContent = 'No seat';
     document.title = 'No seat · Alignment';
     $('moves').replaceChildren();
@@ -48,6 +49,7 @@
     $('waiting').hidden = false;
     for (const id of ['channel', 'text', 'send']) $(id).disabled = true;
     view = null;
+    $('recover-code').focus();
   }
   const fill = (id, rows) => {
     const key = JSON.stringify(rows), list = $(id);
@@ -60,10 +62,10 @@
   const count = (n, what) => n + ' ' + what + (n === 1 ? '' : 's');
   const card = c => (c ? c.title + '. ' + c.text : 'None');
 
-  async function call(path, body) {
+  async function call(path, body, bearer = token) {
     try {
       const r = await fetch(base + path, { method: 'POST', cache: 'no-store',
-        headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: JSON.stringify(body || {}) });
+        headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' }, body: JSON.stringify(body || {}) });
       const answer = await r.json().catch(() => null);
       if (!r.ok) {
         problem(answer && answer.error ? answer.error.message : 'The server answered ' + r.status + '.');
@@ -90,7 +92,7 @@
           return;
         }
         if (r.status === 401 || r.status === 404) {
-          closed('This link does not open a seat, or no longer. Ask the host for another.');
+          closed('This link does not open a seat, or no longer. With your recovery code you open your seat again.');
           return;
         }
         if (!r.ok) throw new Error('status ' + r.status);
@@ -105,6 +107,7 @@
   }
   function offerSeat() {
     closed('');
+    $('recover').hidden = true;
     put('phase', 'Invitation');
     put('waiting', 'You are invited. Choose a name, and take a seat.');
     $('join').hidden = false;
@@ -112,11 +115,32 @@
   }
   $('join').addEventListener('submit', async e => {
     e.preventDefault();
-    const seat = await call('/join', { name: $('join-name').value });
+    enter(await call('/join', { name: $('join-name').value }));
+  });
+  $('recover').addEventListener('submit', async e => {
+    e.preventDefault();
+    enter(await call('/seats/mine/token', {}, $('recover-code').value.trim()));
+  });
+  // Shows the seat that an answer gives, and its recovery code until the person has kept it.
+  function enter(seat) {
     if (!seat) return;
+    if (!seat.token) return problem('A program plays this seat. Its new key is given over REST.');
     sessionStorage.setItem(store, token = seat.token);
-    $('join').hidden = true;
+    for (const id of ['join', 'recover']) $(id).hidden = true;
+    $('recover-code').value = '';
+    $('keep-code').value = seat.recovery;
+    $('keep').hidden = false;
+    heard = '';
+    $('log').replaceChildren();
     follow();
+  }
+  $('keep-copy').addEventListener('click', () => {
+    $('keep-code').select();
+    if (navigator.clipboard) navigator.clipboard.writeText($('keep-code').value);
+  });
+  $('kept').addEventListener('click', () => {
+    $('keep').hidden = true;
+    $('keep-code').value = '';
   });
   async function read(reader) {
     let text = '';
@@ -235,11 +259,12 @@
   // The moves are drawn anew only when they are others, so that nobody loses the focus.
   function drawMoves() {
     const y = view.you, me = view.players[view.your_player_id];
-    const key = JSON.stringify([view.current_phase, view.day_number, y.legal, y.host, ids().length, me && me.alive]);
+    const key = JSON.stringify([view.current_phase, view.day_number, y.legal, y.host, ids(), me && me.alive]);
     const changed = key !== drawn;
     if (changed) {
       drawn = key;
       const sets = y.legal.filter(m => m.type !== 'status').map(makers).filter(Boolean), own = y.legal.filter(m => m.type === 'status').map(makers);
+      if (y.host && vacates()) sets.push(vacateSet());
       if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game'], ['ai', 'Add an AI player'], ['invite', 'Invite people']], lobby));
       $('moves').replaceChildren(...sets);
       if (!own.length || !$('own').hasChildNodes()) $('own').replaceChildren(...own);
@@ -250,6 +275,16 @@
     const chosen = { vote: y.vote, night: y.night_action && y.night_action.action };
     document.querySelectorAll('[data-vote]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.vote === chosen.vote)));
     document.querySelectorAll('[data-night]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.night === chosen.night || b.dataset.night === 'convert' && !!y.convert)));
+  }
+  // A host takes a seat from somebody who is gone, in the lobby or between days. It never opens the seat.
+  const vacates = () => ['LOBBY', 'DAY_SITREP'].includes(view.current_phase);
+  function vacateSet() {
+    const who = select('Seat to vacate', ids().filter(id => view.players[id].alive && id !== view.your_player_id));
+    const send = async () => {
+      const then = view.current_phase === 'LOBBY' ? 'The seat is free again.' : 'The computer plays it to the end, and nobody opens it again.';
+      if (who.value && confirm('Vacate the seat of ' + name(who.value) + '? ' + then)) await act({ type: 'vacate', player_id: who.value });
+    };
+    return group('Vacate the seat of somebody who is gone', el('div', { class: 'row' }, who, el('button', { type: 'button', 'data-do': 'vacate', onclick: send }, 'Vacate')));
   }
   async function lobby(what) {
     if (what === 'start') return call('/start');
@@ -363,5 +398,5 @@
     $('timer').classList.toggle('soon', left != null && left <= 5);
   }, 250);
   if (token) follow();
-  else closed('This page needs the link that the host gave you.');
+  else closed('This page needs your link to a seat, or your recovery code.');
 })();

@@ -57,7 +57,8 @@ func Fold(events []Event) State {
 
 // eventTypes maps event names to the events' types.
 var eventTypes = typesOf(
-	&Created{}, &Joined{}, &Seated{}, &Started{}, &Dealt{}, &PhaseBegan{}, &Counted{}, &Liaised{}, &CrisisStruck{},
+	&Created{}, &Joined{}, &Seated{}, &Vacated{}, &Started{}, &Dealt{}, &PhaseBegan{}, &Counted{}, &Liaised{},
+	&CrisisStruck{},
 	&RoleShown{}, &Said{}, &Whispered{}, &StatusSet{}, &PulseAsked{}, &PulseGiven{}, &PulseShown{},
 	&BallotCast{}, &Tallied{}, &Nominated{}, &Deactivated{}, &ActionGiven{}, &ConversionGiven{},
 	&NightResolved{}, &NightReported{}, &TokensMoved{}, &Noted{}, &KindWord{}, &Pivoted{},

@@ -5,13 +5,24 @@ import "slices"
 func (*Created) applyOpen(*Public, *Secret) {}
 
 func (e *Joined) applyOpen(p *Public, _ *Secret) {
-	p.Seated++
-	*p.Players.Of(Seat(p.Seated)) = Person{Name: e.Name, JobTitle: e.JobTitle, Alive: true}
+	seat := e.Seat
+	if seat == 0 {
+		p.Seated++
+		seat = Seat(p.Seated)
+	}
+	*p.Players.Of(seat) = Person{Name: e.Name, JobTitle: e.JobTitle, Alive: true}
 }
 
 func (e *Seated) applySealed(s *Secret) {
 	h := s.Seats.Of(e.Seat)
-	h.Owner, h.Played, h.Host = e.Owner, e.Played, e.Host
+	h.Owner, h.Recovery, h.Subject, h.Played, h.Host = e.Owner, e.Recovery, e.Subject, e.Played, e.Host
+	if e.Again {
+		h.Reopened++
+	}
+}
+
+func (e *Vacated) applyOpen(p *Public, s *Secret) {
+	*p.Players.Of(e.Seat), *s.Seats.Of(e.Seat) = Person{}, Hidden{}
 }
 
 func (e *Started) applyOpen(p *Public, _ *Secret) {

@@ -9,18 +9,27 @@ type Created struct {
 	Seed     Seed     `json:"seed"`
 }
 
-// Joined takes the next seat.
+// Joined takes a seat.
 type Joined struct {
+	Seat     Seat   `json:"seat,omitzero"` // one that is free again; zero is the next
 	Name     string `json:"name"`
 	JobTitle string `json:"job_title,omitzero"`
 }
 
 // Seated sets the owner of a seat; it is not shown to the table.
 type Seated struct {
-	Seat   Seat   `json:"seat"`
-	Owner  string `json:"owner"`
-	Played Played `json:"played"`
-	Host   bool   `json:"host,omitzero"`
+	Seat     Seat   `json:"seat"`
+	Owner    string `json:"owner"`
+	Recovery string `json:"recovery,omitzero"`
+	Subject  string `json:"subject,omitzero"`
+	Played   Played `json:"played"`
+	Host     bool   `json:"host,omitzero"`
+	Again    bool   `json:"again,omitzero"` // the seat had another credential before
+}
+
+// Vacated makes a seat free again, in the lobby.
+type Vacated struct {
+	Seat Seat `json:"seat"`
 }
 
 // Started ends the lobby.
@@ -212,6 +221,7 @@ type Ended struct {
 func (*Created) eventName() string         { return "created" }
 func (*Joined) eventName() string          { return "joined" }
 func (*Seated) eventName() string          { return "seated" }
+func (*Vacated) eventName() string         { return "vacated" }
 func (*Started) eventName() string         { return "started" }
 func (*Dealt) eventName() string           { return "dealt" }
 func (*PhaseBegan) eventName() string      { return "phase_began" }

@@ -49,10 +49,11 @@ func (c Create) emitEvents(t *turn) error {
 	return nil
 }
 
-// Join takes the next seat.
+// Join takes the first free seat.
 type Join struct {
 	Name, JobTitle string
 	Owner          string
+	Subject        string // who takes it under a name of its own; "" for others
 	Played         Played
 	Host           bool
 }
@@ -69,7 +70,7 @@ func (c Join) emitEvents(t *turn) error {
 	switch {
 	case t.Public.Phase != Lobby:
 		return fault.New(fault.Rule, "the game has begun; join another")
-	case t.Public.Seated == MaxSeats:
+	case t.Public.freeSeat() == 0:
 		return fault.New(fault.Rule, "all %d seats are taken; join another game", MaxSeats)
 	}
 	for i := range t.Public.Seated {
@@ -77,28 +78,88 @@ func (c Join) emitEvents(t *turn) error {
 			return fault.BadField("name", "is taken at this table; choose another")
 		}
 	}
-	t.emitEvent(&Joined{Name: name, JobTitle: title})
-	t.emitEvent(&Seated{Seat: Seat(t.Public.Seated), Owner: c.Owner, Played: c.Played, Host: c.Host})
+	if err := t.checkOneSeat(c); err != nil {
+		return err
+	}
+	seat := t.Public.freeSeat()
+	joined := &Joined{Name: name, JobTitle: title}
+	if int(seat) <= t.Public.Seated {
+		joined.Seat = seat
+	}
+	t.emitEvent(joined)
+	t.emitEvent(&Seated{Seat: seat, Owner: c.Owner, Subject: c.Subject, Played: c.Played, Host: c.Host})
 	return nil
 }
 
-// Reseat changes the owner of a seat, or lets a program play it.
-type Reseat struct {
-	Seat   Seat
-	Owner  string
-	Played Played // "" keeps the present value
+// checkOneSeat returns an error if somebody who has a seat would take another: who knows the secrets of two seats
+// plays no fair game. A host who does not play may seat any number of clients.
+func (t *turn) checkOneSeat(c Join) error {
+	for s := Seat(1); int(s) <= t.Public.Seated && c.Subject != ""; s++ {
+		h := t.hiddenOf(s)
+		clients := h.Played == ByClient && c.Played == ByClient && c.Subject == t.Secret.Host
+		if h.Subject == c.Subject && !clients {
+			return fault.New(fault.Rule, "you have the seat %s already, and one person plays one seat; others take "+
+				"theirs by the link of an invitation or with keys of their own", s).With("player_id", s.String())
+		}
+	}
+	return nil
 }
 
-func (c Reseat) emitEvents(t *turn) error {
-	if c.Seat == 0 || int(c.Seat) > t.Public.Seated {
+// Open gives a seat a new credential. Only the one who shows the seat's recovery code, or is its subject, may do so:
+// the caller of Decide must ensure it.
+type Open struct {
+	Seat            Seat
+	Owner, Recovery string // the new credentials
+	Was             string // the seat's credential when the caller of Decide looked
+}
+
+// maxReopened bounds how often a seat is opened anew, since each time leaves records.
+const maxReopened = 50
+
+func (c Open) emitEvents(t *turn) error {
+	if !t.Public.Taken(c.Seat) {
 		return fault.BadField("player_id", "is nobody at this table")
 	}
 	h := t.hiddenOf(c.Seat)
-	e := &Seated{Seat: c.Seat, Owner: c.Owner, Played: c.Played, Host: h.Host}
-	e.Played = cmp.Or(e.Played, h.Played)
-	if e.Owner != h.Owner || e.Played != h.Played {
-		t.emitEvent(e)
+	switch {
+	case h.Owner != c.Was || h.Played == ByProgram:
+		return fault.New(fault.Conflict, "this seat was opened or vacated at the same time; look at the game again")
+	case h.Reopened >= maxReopened:
+		return fault.New(fault.Rule, "this seat was opened anew %d times, which is the limit", maxReopened)
 	}
+	again := h.Owner != ""
+	t.emitEvent(&Seated{Seat: c.Seat, Owner: c.Owner, Recovery: c.Recovery, Subject: h.Subject, Played: h.Played,
+		Host: h.Host, Again: again})
+	if again {
+		t.tellAll("The seat of " + t.playerName(c.Seat) + " was opened anew.")
+	}
+	return nil
+}
+
+// Vacate takes a seat from its player, in the lobby or between days. In the lobby the seat is free again. Later the
+// program plays it to the end: nobody else may learn its secrets. The caller of Decide must ensure that only a host
+// sends it.
+type Vacate struct {
+	By, Seat Seat
+}
+
+func (c Vacate) emitEvents(t *turn) error {
+	switch phase := t.Public.Phase; {
+	case phase != Lobby && phase != Sitrep:
+		return t.newIllegal(c.By, "a seat may be vacated in the lobby and between days, during %s only", Sitrep)
+	case !t.Public.Alive(c.Seat):
+		return fault.BadField("player_id", "is nobody who is in the game; the living are %s", joinSeats(t.Public.Living()))
+	case phase != Lobby && t.hiddenOf(c.Seat).Played == ByProgram:
+		return fault.New(fault.Rule, "the computer plays this seat already")
+	}
+	name := t.playerName(c.Seat)
+	if t.Public.Phase == Lobby {
+		t.emitEvent(&Vacated{c.Seat})
+		t.tellAll("The host vacated the seat of " + name + ". It is free again.")
+		return nil
+	}
+	t.emitEvent(&Seated{Seat: c.Seat, Played: ByProgram})
+	t.tellAll("The host vacated the seat of " + name + ". The computer plays it from now on.")
 	return nil
 }
 
@@ -106,10 +167,12 @@ func (c Reseat) emitEvents(t *turn) error {
 type Start struct{ By Seat }
 
 func (c Start) emitEvents(t *turn) error {
-	n := t.Public.Seated
+	n := t.Public.Count()
 	switch {
 	case t.Public.Phase != Lobby:
 		return t.newIllegal(c.By, "the game has begun already")
+	case n >= MinSeats && n < t.Public.Seated:
+		return fault.New(fault.Rule, "the seat %s is free; let somebody join, or add an AI player", t.Public.freeSeat())
 	case n < MinSeats:
 		return fault.New(fault.Rule, "a game needs %d players and has %d; let more join, or add AI players", MinSeats,
 			n).With("players", n)

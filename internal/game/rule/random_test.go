@@ -29,6 +29,10 @@ func newWild(seed uint64, check func(before, after *rule.State, events []rule.Ev
 	for i := range 6 + w.r.IntN(5) {
 		w.do(rule.Join{Name: "N" + strconv.Itoa(i), Played: rule.ByPerson})
 	}
+	left := rule.Seat(1 + w.r.IntN(6))
+	w.do(rule.Vacate{Seat: left})
+	w.do(rule.Join{Name: "Late", Played: rule.ByPerson, Subject: "late"})
+	w.do(rule.Open{Seat: left, Owner: "one", Recovery: "code"})
 	return w
 }
 
@@ -79,6 +83,8 @@ func (w *wild) any() rule.Command {
 		rule.AnswerPulse{Seat: s, Text: "p"}, rule.SetStatus{Seat: s, Text: "s" + strconv.Itoa(w.r.IntN(3))},
 		rule.TakeLeave{Seat: s, Do: []string{"handoff", "feedback", "burn"}[w.r.IntN(3)], Target: w.seat(), Text: "f",
 			Status: "bye"},
+		rule.Open{Seat: s, Owner: "o" + strconv.Itoa(w.r.IntN(9)), Was: w.state.Secret.Seats.Of(s).Owner},
+		rule.Vacate{Seat: w.seat()},
 		rule.Tick{}, rule.Remove{Seat: w.seat()},
 	}
 	return all[w.r.IntN(len(all)-w.r.IntN(2))]

@@ -16,7 +16,7 @@ type Public struct {
 	Phase   Phase          `json:"phase"`
 	Ends    Millis         `json:"ends"` // of the phase; 0 if only a command ends it
 	Day     int            `json:"day"`
-	Seated  int            `json:"seated"` // number of seats taken; they are the first ones
+	Seated  int            `json:"seated"` // number of the last seat that was taken; in the lobby, some may be free again
 	Players Places[Person] `json:"players"`
 	Log     Log            `json:"log"`
 
@@ -105,9 +105,14 @@ type Secret struct {
 
 // Hidden is the secret half of a player.
 type Hidden struct {
-	Owner  string `json:"owner"` // owner of the seat, an opaque text of the caller of Decide
-	Played Played `json:"played"`
-	Host   bool   `json:"host"` // may start, advance and remove players too
+	// Owner, Recovery and Subject are opaque texts of the caller of Decide: the credential that opens the seat, the
+	// one that opens it anew, and the person who took it under a name of its own ("" for other players).
+	Owner    string `json:"owner"`
+	Recovery string `json:"recovery,omitzero"`
+	Subject  string `json:"subject,omitzero"`
+	Reopened int    `json:"reopened,omitzero"` // how often it was opened anew
+	Played   Played `json:"played"`
+	Host     bool   `json:"host"` // may start, advance, remove and vacate too
 
 	Role      Role      `json:"role"`
 	Alignment Alignment `json:"alignment"`
@@ -226,6 +231,31 @@ func (p *Public) Unlocked(s Seat) bool { return p.Players.Of(s).Milestones >= p.
 // Alive reports whether a seat is taken and its player still in the game.
 func (p *Public) Alive(s Seat) bool {
 	return s > 0 && int(s) <= p.Seated && p.Players.Of(s).Alive
+}
+
+// Taken reports whether somebody has a seat.
+func (p *Public) Taken(s Seat) bool {
+	return s > 0 && int(s) <= p.Seated && p.Players.Of(s).Name != ""
+}
+
+// freeSeat returns the first seat that is free again, or the next; zero if all are taken.
+func (p *Public) freeSeat() Seat {
+	for s := Seat(1); int(s) <= MaxSeats; s++ {
+		if !p.Taken(s) {
+			return s
+		}
+	}
+	return 0
+}
+
+// Count returns the number of players.
+func (p *Public) Count() (n int) {
+	for s := Seat(1); int(s) <= p.Seated; s++ {
+		if p.Taken(s) {
+			n++
+		}
+	}
+	return n
 }
 
 // Living returns the seats still in the game, in order.

@@ -103,6 +103,9 @@ func tableWithoutChat(game string, p *rule.Public, seat rule.Seat) Table {
 		t.Mandate = &Card{string(p.Mandate), c.Title, c.Text}
 	}
 	for s := rule.Seat(1); int(s) <= p.Seated; s++ {
+		if !p.Taken(s) {
+			continue
+		}
 		x := p.Players.Of(s)
 		t.Players[s.String()] = Player{s.String(), x.Name, x.JobTitle, x.Tokens, x.Milestones, x.Alive, x.Status}
 		if r := *p.Revealed.Of(s); r != (rule.Reveal{}) {

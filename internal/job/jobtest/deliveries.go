@@ -30,6 +30,7 @@ func TestDeliveries(t *testing.T, open func(*testing.T) job.Deliveries) {
 	t.Run("the cursor moves once", func(t *testing.T) { cursorMoves(t, open(t)) })
 	t.Run("claims are lent, and fenced", func(t *testing.T) { testClaims(t, open(t)) })
 	t.Run("each goes to one of many", func(t *testing.T) { testRace(t, open(t)) })
+	t.Run("worlds take turns", func(t *testing.T) { deliveriesTakeTurns(t, open(t)) })
 	t.Run("dead letters are listed and revived", func(t *testing.T) { deadLetters(t, open(t)) })
 }
 
@@ -50,7 +51,7 @@ func (s suite) claimDue(now time.Time, n int, handlers ...string) []job.Delivery
 	if len(handlers) == 0 {
 		handlers = []string{"a"}
 	}
-	list, err := s.Claim(s.Context(), handlers, now, now.Add(time.Minute), n)
+	list, err := s.Claim(s.Context(), handlers, access.WorldID{}, now, now.Add(time.Minute), n)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func testRace(t *testing.T, d job.Deliveries) {
 	for range 6 {
 		all.Go(func() {
 			for {
-				mine, err := d.Claim(t.Context(), []string{"a"}, start, start.Add(time.Hour), 7)
+				mine, err := d.Claim(t.Context(), []string{"a"}, access.WorldID{}, start, start.Add(time.Hour), 7)
 				if err != nil || len(mine) == 0 {
 					return
 				}
@@ -158,6 +159,29 @@ func testRace(t *testing.T, d job.Deliveries) {
 	all.Wait()
 	if got.Load() != 60 {
 		t.Errorf("60 deliveries were claimed %d times", got.Load())
+	}
+}
+
+// A world with many deliveries does not keep those of another world waiting.
+func deliveriesTakeTurns(t *testing.T, d job.Deliveries) {
+	s := suite{t, d}
+	var many []job.Delivery
+	for i := range 20 {
+		many = append(many, newDelivery(byte(i)))
+	}
+	s.enqueueAll(0, 20, many...)
+	late := newDelivery(100)
+	late.World, late.Due = other, start.Add(time.Second)
+	if ok, err := d.Enqueue(t.Context(), other, "a", 0, 1, []job.Delivery{late}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	now, after := start.Add(time.Minute), access.WorldID{}
+	for i, want := range []uuid.UUID{eventID(0), eventID(100), eventID(1), eventID(2)} {
+		list, err := d.Claim(t.Context(), []string{"a"}, after, now, now.Add(time.Minute), 1)
+		if err != nil || len(list) != 1 || list[0].Event != want {
+			t.Fatalf("turn %d: %+v, %v, want %s", i, list, err, want)
+		}
+		after = list[0].World
 	}
 }
 

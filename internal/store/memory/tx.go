@@ -20,7 +20,7 @@ var _ canon.Tx = tx{}
 func (t tx) Append(_ context.Context, c canon.StoredCommit) error {
 	commits, _ := t.s.streams.get(c.Stream)
 	head := headOf(commits)
-	if c.Seq != head.Seq+1 || c.Prev != head.Hash {
+	if !head.Precedes(c) {
 		return fmt.Errorf("memory: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	c.Body = bytes.Clone(c.Body)

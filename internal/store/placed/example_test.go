@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -18,7 +18,7 @@ import (
 // A world is created in the database that its short name decides, and moved to the home database.
 func Example() {
 	if err := moveHome(context.Background()); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
 	}
 	// Output:
 	// both are equal at commit 1
@@ -41,7 +41,8 @@ func moveHome(ctx context.Context) (err error) {
 	east := func(ctx context.Context) (placed.Database, error) {
 		return sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, "east.db")})
 	}
-	s, err := placed.Open(ctx, placed.Config{Home: home, Others: []placed.Named{{Name: "east", Open: east}},
+	s, err := placed.Open(ctx, placed.Config{Home: home, Wait: time.Minute, Others: []placed.Named{{Name: "east",
+		Open: east}},
 		Patterns: []placed.Pattern{{Slug: "campaign-*", Database: "east"}}})
 	if err != nil {
 		return err

@@ -224,3 +224,17 @@ func (t *tx) Discard(ctx context.Context, w access.WorldID, rows int) (bool, err
 	}
 	return t.in.Discard(ctx, w, rows)
 }
+
+// Rewind implements canon.Rewinder.
+func (t *tx) Rewind(ctx context.Context, s canon.StreamID, to canon.Head) error {
+	if w, ok := canon.StreamWorld(s); ok {
+		if err := t.to(ctx, w); err != nil {
+			return err
+		}
+	}
+	in, ok := t.in.(canon.Rewinder)
+	if !ok {
+		return fault.New(fault.Internal, "the database cannot remove commits")
+	}
+	return in.Rewind(ctx, s, to)
+}

@@ -38,6 +38,7 @@ var dialect = &sqlstore.Dialect{
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 	UpdateHead:    "UPDATE streams SET seq = $2, hash = $3 WHERE s = $1",
 	DeleteCommits: "DELETE FROM commits WHERE s = $1",
+	RewindCommits: "DELETE FROM commits WHERE s = $1 AND seq > $2",
 }
 
 const selectCommits = "SELECT seq, id, at, by, op, body, prev, hash FROM commits WHERE "

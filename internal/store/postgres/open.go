@@ -30,7 +30,7 @@ var migrations embed.FS
 
 // schemaVersion is the format of a store: the number of the last migration, which writes it to the
 // table writer.
-const schemaVersion = 11
+const schemaVersion = 12
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
@@ -380,6 +380,8 @@ const (
 	noDatabase       = "3D000"
 	adminShutdown    = "57P01"
 	crashShutdown    = "57P02"
+	dataCorrupted    = "XX001"
+	indexCorrupted   = "XX002"
 
 	protocolViolation = "08P01"
 )

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -386,35 +385,39 @@ func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 	}
 }
 
-func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
+// Two processes share the turns of worlds and the leases of jobs.
+func TestJobsOfTwoProcesses(t *testing.T) {
 	here, there, _ := openTwo(t)
 	ctx, now := t.Context(), storetest.Time(100)
-	j := job.Job{ID: uuid.New(), World: storetest.WorldID(1), Kind: "scan", By: "ann", Level: access.LevelGM,
-		Owner: "gone", State: job.Running,
-		Created: storetest.Time(1), Changed: storetest.Time(2)}
-	done := j
-	done.ID, done.State, done.Result = uuid.New(), job.Completed, json.RawMessage(`{"n":1}`)
-	for _, j := range []job.Job{j, done} {
-		if err := here.PutJob(ctx, j); err != nil {
+	slots, bounds := job.Slots{Worlds: 1, World: 1, Instance: 1}, job.Bounds{Caller: 8, World: 8}
+	add := func(s *postgres.Store, world int, owner string) job.Job {
+		t.Helper()
+		j := job.Job{ID: uuid.New(), World: storetest.WorldID(world), Kind: "scan", By: "ann", Level: access.LevelGM,
+			Owner: owner, State: job.Queued, Created: storetest.Time(1), Changed: storetest.Time(2)}
+		if err := s.AddJob(ctx, j, bounds); err != nil {
 			t.Fatal(err)
 		}
+		return j
 	}
-	if got, ok, err := there.Job(ctx, j.ID); err != nil || !ok || got.State != job.Running || got.Owner != "gone" ||
-		!got.Created.Equal(j.Created) {
-		t.Errorf("%+v, %v, %v", got, ok, err)
+	claim := func(s *postgres.Store, owner string, want job.Job) {
+		t.Helper()
+		if got, ok, err := s.ClaimJob(ctx, owner, slots, now); err != nil || !ok || got.ID != want.ID {
+			t.Errorf("%s claims %+v, %v, %v", owner, got, ok, err)
+		}
 	}
-	if err := there.Touch(ctx, "alive", now, now.Add(-time.Minute)); err != nil {
+	gone := add(there, 1, "gone")
+	claim(there, "gone", gone)
+	second, other := add(here, 1, "alive"), add(here, 2, "alive")
+	claim(here, "alive", other)
+	if got, _, err := there.CancelJob(ctx, second.ID, now); err != nil || got.State != job.Cancelled {
+		t.Errorf("a job that another process was to run: %+v, %v", got, err)
+	}
+	if err := here.Touch(ctx, "alive", now, now.Add(-time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := here.Job(ctx, j.ID); err != nil || got.State != job.Failed || got.Problem != job.Interrupted ||
+	if got, _, err := there.Job(ctx, gone.ID); err != nil || got.State != job.Failed || got.Problem != job.Interrupted ||
 		!got.Changed.Equal(now) {
 		t.Errorf("%+v, %v", got, err)
-	}
-	if got, _, err := here.Job(ctx, done.ID); err != nil || got.State != job.Completed || string(got.Result) != `{"n":1}` {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if _, ok, err := here.Job(ctx, uuid.New()); ok || err != nil {
-		t.Errorf("a job that is not there: %v, %v", ok, err)
 	}
 }
 

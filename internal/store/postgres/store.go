@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -233,6 +234,20 @@ type reader struct {
 	prefetched prefetched
 }
 
+// Commits yields a stream's commits from a number on, in order.
+func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return func(yield func(canon.StoredCommit, error) bool) {
+		for commit, err := range r.Reader.Commits(ctx, s, from) {
+			if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == dataCorrupted || e.Code == indexCorrupted) {
+				err = fmt.Errorf("%w: %w", canon.ErrDamaged, err)
+			}
+			if !yield(commit, err) {
+				return
+			}
+		}
+	}
+}
+
 func newReader(s *Store, c *conn, known *sqlstore.Caches) *reader {
 	r := newUnindexedReader(c, known)
 	r.SnapshotFinder = s.finder.Bind(r)
@@ -327,6 +342,9 @@ func (s *Store) Check(ctx context.Context, rest func(time.Duration)) ([]string, 
 	rest(time.Since(started))
 	return faults, err
 }
+
+// Confined is for stores in files: broken pages are found by the server's own tools.
+func (s *Store) Confined() string { return "" }
 
 // MarkDamaged makes the store refuse writes from now on because of the given fault.
 func (s *Store) MarkDamaged(found string) {

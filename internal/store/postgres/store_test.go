@@ -63,3 +63,7 @@ func TestSegmentStore(t *testing.T) {
 func TestDeliveries(t *testing.T) {
 	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return open(t) })
 }
+
+func TestJobs(t *testing.T) {
+	jobtest.TestStore(t, func(t *testing.T) job.Store { return open(t) })
+}

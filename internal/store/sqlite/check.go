@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/store/sqlstore"
 )
@@ -18,7 +20,7 @@ const maxFaults = 100
 
 // checkStart checks a file for damage before anything is written to it. It stops after cfg.Check: a
 // small file is read completely, a large one only in part, beginning with its schema. Check reads
-// the rest while the store is in use.
+// the rest while the store is in use. Damage that is confined to the table of commits is noted in c.
 func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	if cfg.Check < 0 {
 		return nil
@@ -34,18 +36,69 @@ func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	}, "PRAGMA quick_check(1)")
 	switch {
 	case found != "":
-		return damagedError(cfg, errors.New(found))
+		alone, err := damagedCommitsAlone(ctx, c)
+		if c.confined = found; err == nil && !alone {
+			err = damagedError(cfg, errors.New(found))
+		}
+		return err
 	case err == nil, within.Err() != nil && ctx.Err() == nil:
 		return nil
 	}
 	return err
 }
 
+// allFaults is the number of faults that damagedCommitsAlone asks for: one for each page of a large file.
+const allFaults = 1_000_000
+
+// damagedCommitsAlone reports whether all faults of a file's trees are pages of the table of commits that
+// SQLite cannot open at all, or overflow pages of its rows, which only readers of these rows use. Other
+// streams can then be written beside them: no tree shares a page with another one, the list of free pages
+// is sound, and SQLite refuses to use a page that it cannot open. It does not refuse a page that opens and
+// is wrong inside.
+func damagedCommitsAlone(ctx context.Context, c *conn) (bool, error) {
+	root, err := sqlstore.QueryInt(ctx, c, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'commits'")
+	if err != nil || root == 0 {
+		return false, err
+	}
+	at, err := sqlstore.QueryInt(ctx, c, "PRAGMA user_version")
+	if err != nil || at != schemaVersion { // an upgrade rewrites tables
+		return false, err
+	}
+	harmless := []string{"btreeInitPage() returns error", "overflow list length is", "invalid page number"}
+	page, unopened, others := fmt.Sprintf("Tree %d page ", root), 0, 0
+	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+		for line := range strings.Lines(r.Text(0)) {
+			switch line = strings.TrimSpace(line); {
+			case strings.HasPrefix(line, page) &&
+				slices.ContainsFunc(harmless, func(s string) bool { return strings.Contains(line, s) }):
+				unopened++
+			case strings.HasPrefix(line, "*** in database"), strings.HasPrefix(line, "Page ") &&
+				strings.HasSuffix(line, ": never used"), strings.Contains(line, "index commits_"):
+			default:
+				others++
+			}
+		}
+		return nil
+	}, fmt.Sprintf("PRAGMA quick_check(%d)", allFaults))
+	if isDamageCode(codeOf(err)) && unopened > 0 { // it comes to the rows of the damaged table after all trees
+		err = nil
+	}
+	return unopened > 0 && others == 0, err
+}
+
+// Confined describes damage of which only some streams are affected: their commits cannot be read, and all
+// others are read and written. It is "" if there is none.
+func (s *Store) Confined() string {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	return s.health.confined
+}
+
 // damagedError returns the error for all writes to a file in which a fault was found.
 func damagedError(cfg Config, found error) error {
 	dir := filepath.Dir(cfg.Path)
 	return (&fault.Error{Kind: fault.Unavailable, Message: damagedMessage, RetryAfter: time.Minute}).
-		Because(fmt.Errorf("%s; found in %s: %w", repairAdvice(dir), filepath.Base(cfg.Path), found))
+		Because(fmt.Errorf("%s; found in %s: %w: %w", repairAdvice(dir), filepath.Base(cfg.Path), canon.ErrDamaged, found))
 }
 
 // MarkDamaged makes the store refuse writes from now on because of the given fault.
@@ -96,8 +149,8 @@ func findWrongBodies(ctx context.Context, c *conn, after int64, faults *[]string
 	return last, err
 }
 
-// Check reads both files, one table after the other, and returns every fault that it finds; none
-// means that the store is sound. Between the parts, each in a snapshot of its own, it calls rest
+// Check reads both files, one table after the other, and returns every fault that it finds, except those
+// that Confined describes; none means that the store can be written. Between the parts, each in a snapshot of its own, it calls rest
 // with the time that the part took. It writes nothing and may run beside any other call.
 func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (faults []string, err error) {
 	var tables []string
@@ -120,7 +173,7 @@ func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (fault
 				"SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 		})
 		for _, t := range tables {
-			step(use, func(c *conn) error { return checkIntegrity(ctx, c, t, &faults) })
+			step(use, func(c *conn) error { return s.checkTable(ctx, c, t, &faults) })
 		}
 	}
 	for at := int64(-1); at != 0 && err == nil && len(faults) < maxFaults; {
@@ -134,4 +187,26 @@ func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (fault
 		}
 	}
 	return faults, err
+}
+
+// checkTable appends the faults of a table. If it is the table of commits and they are confined to it, they are
+// noted instead.
+func (s *Store) checkTable(ctx context.Context, c *conn, table string, faults *[]string) error {
+	var found []string
+	if err := checkIntegrity(ctx, c, table, &found); err != nil || len(found) == 0 {
+		return err
+	}
+	alone := false
+	if table == "commits" {
+		var err error
+		if alone, err = damagedCommitsAlone(ctx, c); err != nil {
+			return err
+		}
+	}
+	if !alone {
+		*faults = append(*faults, found...)
+		return nil
+	}
+	s.health.confine(found[0])
+	return nil
 }

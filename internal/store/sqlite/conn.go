@@ -31,6 +31,8 @@ type conn struct {
 	steady bool
 	unread bool // the read transaction begins with the first statement, which has not run yet
 	worlds worldCache
+	// confined is damage of the table of commits that was found when the connection was opened.
+	confined string
 }
 
 type prepared struct {

@@ -12,6 +12,10 @@ func TestDeliveries(t *testing.T) {
 	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return openNew(t) })
 }
 
+func TestJobs(t *testing.T) {
+	jobtest.TestStore(t, func(t *testing.T) job.Store { return openNew(t) })
+}
+
 func TestSecretIsCreatedOnce(t *testing.T) {
 	s := openNew(t)
 	for _, fresh := range []string{"first", "second"} {

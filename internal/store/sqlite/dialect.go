@@ -47,6 +47,7 @@ var dialect = &sqlstore.Dialect{
 		"VALUES (($1 << 40) + $2, $3, $4, $5, $6, $7, $8, $9)",
 	UpdateHead:    "UPDATE streams SET seq = $2, hash = $3, mark = $2 WHERE s = $1",
 	DeleteCommits: "DELETE FROM commits WHERE n >= $1 << 40 AND n < ($1 + 1) << 40",
+	RewindCommits: "DELETE FROM commits WHERE n > ($1 << 40) + $2 AND n < ($1 + 1) << 40",
 }
 
 const selectCommits = "SELECT n & 1099511627775, id, at, by, op, body, prev, hash FROM commits WHERE "

@@ -11,6 +11,7 @@ import (
 	driverlib "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"loregate/internal/canon"
 	"loregate/internal/disk"
 	"loregate/internal/fault"
 	"loregate/internal/store/sqlstore"
@@ -34,8 +35,11 @@ func (c Config) toFault(err error) error {
 		return disk.Explain(dir, err)
 	}
 	cause := err
+	if isDamageCode(code) {
+		cause = fmt.Errorf("%w: %w", canon.ErrDamaged, err)
+	}
 	if remedy != "" {
-		cause = fmt.Errorf("%s: %w", remedy, err)
+		cause = fmt.Errorf("%s: %w", remedy, cause)
 	}
 	return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(cause)
 }
@@ -95,7 +99,16 @@ func isDamageCode(code int) bool { return code == lib.SQLITE_CORRUPT || code == 
 type health struct {
 	mu      sync.Mutex
 	refused error // guarded by mu: error of the last write that the disk refused
-	damaged error // guarded by mu: the damage that was found; never cleared
+	damaged error // guarded by mu: the damage that was found; cleared only if it is confined
+	// confined, guarded by mu, is damage that was found to affect only some streams; see Store.Confined.
+	confined string
+}
+
+// confine notes that the damage affects only some streams.
+func (h *health) confine(found string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.confined, h.damaged, h.refused = found, nil, nil
 }
 
 // noteOutcome stores the error of an access if it concerns the disk or the file.
@@ -106,6 +119,9 @@ func (h *health) noteOutcome(c Config, err error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if isDamageCode(code) && h.confined != "" {
+		return // the damage is known
+	}
 	h.refused = c.toFault(err)
 	if isDamageCode(code) && h.damaged == nil {
 		h.damaged = h.refused

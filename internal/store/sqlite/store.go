@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -61,6 +62,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 		calls:   sqlstore.Calls{Closed: errClosed},
 		readers: newPool(cfg.Readers),
 	}
+	s.health.confined = c.confined
 	s.Service = sqlstore.NewService(sqlstore.Database{
 		Snapshot: func(ctx context.Context, f func(sqlstore.Conn) error) error {
 			return s.read(ctx, func(c *conn) error { return f(c) })
@@ -215,6 +217,20 @@ func newReader(s *Store, c *conn) *reader {
 // newUnindexedReader returns a reader that cannot search. The search indexes are built through it.
 func newUnindexedReader(s *Store, c *conn) *reader {
 	return &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
+}
+
+// Commits yields a stream's commits from a number on, in order.
+func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return func(yield func(canon.StoredCommit, error) bool) {
+		for commit, err := range r.Reader.Commits(ctx, s, from) {
+			if isDamageCode(codeOf(err)) {
+				err = fmt.Errorf("%w: %w", canon.ErrDamaged, err)
+			}
+			if !yield(commit, err) {
+				return
+			}
+		}
+	}
 }
 
 var _ canon.Reader = (*reader)(nil)

@@ -174,11 +174,11 @@ func TestConcurrentOpensCreateOneStore(t *testing.T) {
 	}
 }
 
-// TestUpgradeIsAtomic upgrades a store that is five migrations old and in which the migration to
-// format 10 fails, after two have succeeded.
+// TestUpgradeIsAtomic upgrades a store of format 7 in which the migration to format 10 fails, after two have
+// succeeded.
 func TestUpgradeIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
-	old := schema{storeSchema.folder, storeSchema.version - 5}
+	old := schema{storeSchema.folder, 7}
 	c, err := openConn(t.Context(), Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,9 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
-		"DROP TABLE placements", "DROP TABLE fences",
+		"DROP INDEX jobs_turns", "DROP INDEX jobs_listed", "DROP INDEX jobs_waiting",
+		"ALTER TABLE jobs DROP COLUMN started",
+		"ALTER TABLE jobs DROP COLUMN stop", "DROP TABLE placements", "DROP TABLE fences",
 		"DROP TRIGGER cards_renamed", "DROP TABLE former_keys", "CREATE INDEX versions_key ON versions (w, key, card)",
 		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0",
 		"UPDATE searched SET gen = (SELECT max(gen) FROM docs)",

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"loregate/internal/access"
@@ -26,6 +28,9 @@ const (
 func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	defer func() {
 		s.health.noteOutcome(s.cfg, err)
+		if isDamageCode(codeOf(err)) && s.Confined() != "" {
+			err = besideDamage(s.cfg, err)
+		}
 		err = s.cfg.toFault(err)
 	}()
 	if err := s.calls.Begin(); err != nil {
@@ -220,4 +225,11 @@ func (s *Store) updateCaches(t *tx) {
 			s.finder.Library.Changed(search.ID(id), at.Gen-was.Gen)
 		}
 	})
+}
+
+// besideDamage returns the error for a write that met the damage that Store.Confined describes.
+func besideDamage(c Config, err error) error {
+	return (&fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
+		Message: "the change would use a damaged page of the store and was not made; ask the operator to repair the store"}).
+		Because(fmt.Errorf("%s: %w", repairAdvice(filepath.Dir(c.Path)), err))
 }

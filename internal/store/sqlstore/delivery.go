@@ -81,16 +81,17 @@ func appendTexts(texts []string, before ...any) []any {
 
 // Claim leases deliveries that are due. It first checks without waiting for the writer lock, since
 // every process calls it after every write and usually nothing is due.
-func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.Time,
+func (s *Service) Claim(ctx context.Context, handlers []string, after access.WorldID, now, until time.Time,
 	n int) (due []jobs.Delivery, err error) {
 	next, found, err := s.NextDue(ctx, handlers)
 	if err != nil || !found || Millis(next) > Millis(now) {
 		return nil, err
 	}
 	err = s.db.Change(ctx, func(c Conn) (err error) {
-		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= $1 AND "+
-			handlerIn(handlers, 3)+
-			" ORDER BY due, created, event LIMIT $2", appendTexts(handlers, Millis(now), n)...)
+		due, err = queryAll(ctx, c, readDelivery, "SELECT * FROM ("+deliveryColumns+
+			"WHERE state IN (0, 2) AND due <= $1 AND "+
+			handlerIn(handlers, 4)+" ORDER BY due, created, event LIMIT 1000) AS early"+
+			" ORDER BY world <= $3, world, due, created, event LIMIT $2", appendTexts(handlers, Millis(now), n, after[:])...)
 		for i := range due {
 			d := &due[i]
 			d.Fence, d.Due = d.Fence+1, until

@@ -45,7 +45,7 @@ type Dialect struct {
 	// return number, id, at, by, op, body, prev and hash. The insertion of commit $2 of stream $1,
 	// whose other columns follow in that order, the change of stream $1's head to number $2 and
 	// hash $3, and the removal of stream $1.
-	CommitsFrom, CommitByID, CommitAt, InsertCommit, UpdateHead, DeleteCommits string
+	CommitsFrom, CommitByID, CommitAt, InsertCommit, UpdateHead, DeleteCommits, RewindCommits string
 }
 
 // Columns are the result columns of each kind of row, in the order in which they are read.

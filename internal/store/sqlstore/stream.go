@@ -101,15 +101,15 @@ func (r *Reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 		}
 		for at.Number != 0 {
 			list, err := r.queryCommits(ctx, s, r.Dialect.CommitsFrom, at.Number, uint64(from), int64(commitsAtOnce))
-			if err != nil {
-				yield(canon.StoredCommit{}, err)
-				return
-			}
 			for _, c := range list {
 				if !yield(c, nil) {
 					return
 				}
 				from = c.Seq + 1
+			}
+			if err != nil { // damage after the commits of list
+				yield(canon.StoredCommit{}, err)
+				return
 			}
 			if len(list) < commitsAtOnce {
 				return
@@ -161,7 +161,7 @@ func (t Tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	if err != nil {
 		return err
 	}
-	if c.Seq != at.Head.Seq+1 || c.Prev != at.Head.Hash || c.Seq >= maxCommits {
+	if !at.Head.Precedes(c) || c.Seq >= maxCommits {
 		return fmt.Errorf("%s: commit %d does not follow commit %d of stream %s", t.r.Dialect.Name, c.Seq, at.Head.Seq,
 			c.Stream)
 	}
@@ -187,6 +187,23 @@ func (t Tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	at.Head = canon.Head{Seq: c.Seq, Hash: c.Hash}
 	t.r.SetStream(at)
 	return nil
+}
+
+// Rewind removes the commits of a stream after a head, and the idempotency keys that led to them.
+func (t Tx) Rewind(ctx context.Context, s canon.StreamID, to canon.Head) error {
+	at, err := t.r.StreamRow(ctx, s)
+	if err != nil {
+		return err
+	}
+	t.r.ForgetStreams()
+	if err := t.r.Conn.Put(ctx, t.r.Dialect.RewindCommits, at.Number, uint64(to.Seq)); err != nil {
+		return err
+	}
+	if err := t.r.Conn.Put(ctx, "DELETE FROM repeats WHERE stream = $1 AND seq > $2", string(s),
+		uint64(to.Seq)); err != nil {
+		return err
+	}
+	return t.r.Conn.Put(ctx, t.r.Dialect.UpdateHead, at.Number, uint64(to.Seq), HashValue(to.Hash))
 }
 
 // maxCommits is the number of commits that a stream has room for: SQLite numbers a commit by its

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
 	"loregate/internal/studio/builder"
@@ -16,7 +17,8 @@ import (
 // Config locates Blender. The zero Config looks for blender on the PATH.
 type Config struct {
 	Binary  string
-	Threads int // threads of a render; 0 means two
+	Threads int              // threads of a render; 0 means two
+	Sandbox *sandbox.Sandbox // starts the program; nil for one with the default limits
 }
 
 // Adapter carries out tools in Blender.
@@ -33,6 +35,9 @@ type Adapter struct {
 func New(c Config) *Adapter {
 	c.Binary = cmp.Or(c.Binary, "blender")
 	c.Threads = cmp.Or(c.Threads, 2)
+	if c.Sandbox == nil {
+		c.Sandbox = sandbox.New(sandbox.Config{})
+	}
 	return &Adapter{config: c, paints: build.NewPaints(), meshes: build.NewCache(), painted: map[string]builder.Stored{}}
 }
 
@@ -75,7 +80,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	}
 	return a.probed.Info(path, func() (studio.TargetInfo, error) {
 		cmd := exec.CommandContext(ctx, path, "--background", "--version")
-		cmd.Env = cleanEnv("/nonexistent")
+		cmd.Env = sandbox.Environment("/nonexistent")
 		out, err := cmd.Output()
 		if err != nil {
 			return studio.TargetInfo{}, studio.Fail(studio.TargetGone,

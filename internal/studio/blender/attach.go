@@ -101,13 +101,12 @@ func (a *Attached) Build(ctx context.Context, m *build.Model) error {
 	if err != nil {
 		return err
 	}
-	at := &target{at: studio.Place{Files: files}}
 	var ops []raw
 	for _, o := range all {
 		if bytes.HasPrefix(o, []byte(`{"op":"sky"`)) {
 			continue
 		}
-		if o, err = at.locateBlob(o); err != nil {
+		if o, err = locateBlob(o, files.Path); err != nil {
 			return err
 		}
 		ops = append(ops, o)

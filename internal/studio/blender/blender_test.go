@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"loregate/internal/blob"
+	"loregate/internal/programtest"
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
 	"loregate/internal/studio/gltf/gltftest"
@@ -22,16 +23,9 @@ import (
 	"loregate/internal/studio/spec"
 )
 
-// needed skips a test if Blender is not installed; with REQUIRE_ENGINES=1 the test fails instead.
 func needed(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("blender"); err == nil {
-		return
-	}
-	if os.Getenv("REQUIRE_ENGINES") == "1" {
-		t.Fatal("REQUIRE_ENGINES=1 and there is no blender")
-	}
-	t.Skip("there is no blender; these tests were not run")
+	programtest.Find(t, "blender")
 }
 
 // shop is a target on a real Blender, with the runs that count as recorded.
@@ -197,8 +191,10 @@ func fromCheckpoint(t *testing.T, s *shop) {
 	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.sendOps(t.Context(), append(meshOps("Tell", scene.Box(1, 1, 1)),
-		mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
+	if _, err := x.sendOps(t.Context(), meshOps("Tell", scene.Box(1, 1, 1)), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.saveScene(t.Context(), point.file); err != nil {
 		t.Fatal(err)
 	}
 	s.tgt.dropSession()
@@ -342,10 +338,9 @@ func TestExportsAreDeterministic(t *testing.T) {
 		x := s.begin()
 		for _, format := range []string{"glb", "gltf", "obj", "fbx"} {
 			dir := t.TempDir()
-			file := filepath.Join(dir, "scene."+format)
-			op := mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"},
+			file, err := x.exportTo(t.Context(), dir, map[string]any{"format": format, "names": []string{"A", "B"},
 				"textures": true})
-			if _, err := x.sendOps(t.Context(), []raw{op}, nil); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
 			data, err := os.ReadFile(file)
@@ -359,7 +354,7 @@ func TestExportsAreDeterministic(t *testing.T) {
 			if format != "fbx" && (out.Nodes != 2 || out.Triangles != 24*2+24*10*2+39*39*2 || len(out.Materials) != 2) {
 				t.Errorf("%s holds %d nodes, %d triangles, %v", format, out.Nodes, out.Triangles, out.Materials)
 			}
-			if bytes.Contains(data, []byte(s.tgt.scratch)) || bytes.Contains(data, []byte(dir)) {
+			if bytes.Contains(data, []byte(s.tgt.folder.Path("."))) || bytes.Contains(data, []byte(dir)) {
 				t.Errorf("%s tells paths of this machine", format)
 			}
 			sums[i][format] = studio.SumOf(data).String()
@@ -392,14 +387,13 @@ func TestExportsConform(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := s.begin()
-		file := filepath.Join(t.TempDir(), "scene.glb")
-		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{},
-			"textures": true})
 		if _, err := x.sendOps(t.Context(), ops, nil); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
 		before := s.digest(x)
-		if _, err := x.sendOps(t.Context(), []raw{export}, nil); err != nil {
+		file, err := x.exportTo(t.Context(), t.TempDir(), map[string]any{"format": "glb", "names": []string{},
+			"textures": true})
+		if err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
 		if s.digest(x) != before {
@@ -423,7 +417,7 @@ func TestExportsConform(t *testing.T) {
 func TestCleanEnvironment(t *testing.T) {
 	t.Setenv("PYTHONPATH", "/evil")
 	t.Setenv("SECRET_KEY", "s3cr3t")
-	for _, e := range cleanEnv("/home") {
+	for _, e := range append(sandbox.Environment("/home"), steadyEnv...) {
 		if strings.Contains(e, "evil") || strings.Contains(e, "s3cr3t") {
 			t.Errorf("it gets %s", e)
 		}
@@ -557,7 +551,7 @@ func TestImportedModel(t *testing.T) {
 		t.Error("the name was taken twice")
 	}
 	file := filepath.Join(t.TempDir(), "scene.blend")
-	if _, err := x.sendOps(t.Context(), []raw{mustJSON(map[string]string{"op": "save", "file": file})}, nil); err != nil {
+	if err := x.saveScene(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(file); err != nil || !isBlend(data) {

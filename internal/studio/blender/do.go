@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/build"
 	"loregate/internal/studio/builder"
@@ -441,7 +442,7 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 		return out, nil
 	}
 	blend := filepath.Join(w.Dir, "scene.blend")
-	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
+	if err := x.saveScene(ctx, blend); err != nil {
 		return nil, err
 	}
 	sheet := image.NewRGBA(image.Rect(0, 0, out.Width, out.Height))
@@ -508,19 +509,28 @@ func sheetGrid(n int) (columns, rows int) {
 
 // renderView renders the view of one camera of a saved scene.
 func (x *txn) renderView(ctx context.Context, w *studio.Work, blend string, in studio.RenderIn) (image.Image, error) {
-	picture := filepath.Join(w.Dir, "picture.png")
-	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width,
+	folder, err := sandbox.OpenFolder(w.Dir)
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the folder for the picture cannot be created").Because(err)
+	}
+	defer folder.Close()
+	const picture = "picture.png"
+	job := mustJSON(map[string]any{"scene": blend, "file": folder.Path(picture), "camera": in.Camera, "width": in.Width,
 		"height":  in.Height,
 		"samples": in.Samples, "threads": x.adapter.config.Threads})
-	if err := x.adapter.runScript(ctx, w.Dir, renderScript, job); err != nil {
+	if err := x.adapter.runScript(ctx, folder, renderScript, job); err != nil {
 		return nil, err
 	}
-	f, err := os.ReadFile(picture)
+	f, err := folder.Read(picture, maxRead)
 	if err != nil {
 		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture").Because(err)
 	}
-	m, _, err := image.Decode(bytes.NewReader(f))
-	if err != nil || m.Bounds().Dx() != in.Width || m.Bounds().Dy() != in.Height {
+	size, _, err := image.DecodeConfig(bytes.NewReader(f))
+	var m image.Image
+	if err == nil && size.Width == in.Width && size.Height == in.Height {
+		m, _, err = image.Decode(bytes.NewReader(f))
+	}
+	if err != nil || m == nil {
 		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width,
 			in.Height).Because(err)
 	}
@@ -533,24 +543,26 @@ func hasCamera(rows []listed, name string) bool {
 	})
 }
 
-// runScript runs a script in a separate Blender, which is killed when ctx ends.
-func (a *Adapter) runScript(ctx context.Context, dir string, script []byte, job raw) error {
+// maxRead is the size of the largest file that is read of a script, as of a model that somebody gives.
+const maxRead = 256 << 20
+
+// runScript runs a script in a separate Blender, which sees only a folder and is killed when ctx ends.
+func (a *Adapter) runScript(ctx context.Context, folder *sandbox.Folder, script []byte, job raw) error {
 	binary, err := a.findBinary()
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "script.py")
-	if err := os.WriteFile(file, script, 0o600); err != nil {
+	if err := folder.Write("script.py", script); err != nil {
 		return studio.Fail(studio.IOFailed, "a script cannot be written").Because(err)
 	}
 	said := &tail{}
 	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9",
-		"--python",
-		file, "--", string(job))
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said,
-		childAttr(),
-		time.Second
-	if err := cmd.Run(); err != nil {
+		"--python", folder.Path("script.py"), "--", string(job))
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = steadyEnv, said, said, time.Second
+	if err = a.config.Sandbox.Confine(cmd, folder.Path(".")); err == nil {
+		err = cmd.Run()
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

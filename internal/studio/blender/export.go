@@ -105,7 +105,7 @@ func (x *txn) exportBlend(ctx context.Context, w *studio.Work, in studio.ExportI
 		return nil, err
 	}
 	file := filepath.Join(w.Dir, "scene.blend")
-	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file})}, nil); err != nil {
+	if err := x.saveScene(ctx, file); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(file)
@@ -200,15 +200,23 @@ func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error
 // writeExport has Blender write the files into a separate folder.
 func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, names []string,
 	textures bool) (string, error) {
-	dir := filepath.Join(w.Dir, "export")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	w.Progress(0, 1, "writing "+format)
+	return x.exportTo(ctx, filepath.Join(w.Dir, "export"), map[string]any{"format": format, "names": names,
+		"textures": textures})
+}
+
+// exportTo has Blender write the files of a format into a new folder, and returns the main one's path.
+func (t *target) exportTo(ctx context.Context, to string, op map[string]any) (string, error) {
+	const dir = "export"
+	name := fmt.Sprintf("scene.%s", op["format"])
+	op["op"], op["file"] = "export", t.folder.Path(dir+"/"+name)
+	if err := t.folder.Make(dir); err != nil {
 		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be created").Because(err)
 	}
-	file := filepath.Join(dir, "scene."+format)
-	w.Progress(0, 1, "writing "+format)
-	_, err := x.sendOps(ctx, []raw{mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": names,
-		"textures": textures})}, nil)
-	return file, err
+	if _, err := t.sendOps(ctx, []raw{mustJSON(op)}, nil); err != nil {
+		return "", err
+	}
+	return filepath.Join(to, name), t.takeOut(dir, to)
 }
 
 // inspectExport reads the written file back into out.

@@ -11,10 +11,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
+
+	"loregate/internal/sandbox"
 )
 
 //go:embed driver.py
@@ -76,10 +77,9 @@ type hello struct {
 	PID     int    `json:"pid"`
 }
 
-// startSession starts a session with its temporary files in dir.
-func startSession(ctx context.Context, binary, dir string) (*session, error) {
-	script := filepath.Join(dir, "driver.py")
-	if err := os.WriteFile(script, driverScript, 0o600); err != nil {
+// startSession starts a session that sees only a folder.
+func (a *Adapter) startSession(ctx context.Context, binary string, folder *sandbox.Folder) (*session, error) {
+	if err := folder.Write("driver.py", driverScript); err != nil {
 		return nil, fmt.Errorf("blender: %w", err)
 	}
 	ours, theirs, err := socketPair()
@@ -91,11 +91,13 @@ func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	// On one thread: with several, normals of smooth surfaces are summed in the order in which the
 	// threads finish, and their last bits differ from run to run.
 	cmd := exec.Command(binary, "--background", "--factory-startup", "--threads", "1", "--python-exit-code", "9",
-		"--python", script)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = cleanEnv(dir), dir, s.output, s.output
+		"--python", folder.Path("driver.py"))
+	cmd.Env, cmd.Stdout, cmd.Stderr = steadyEnv, s.output, s.output
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = childAttr()
-	if err := cmd.Start(); err != nil {
+	if err = a.config.Sandbox.Confine(cmd, folder.Path(".")); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("blender: %w", err), ours.Close())
 	}
 	s.process = cmd.Process
@@ -107,24 +109,21 @@ func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	return s, s.awaitHello(ctx)
 }
 
-// cleanEnv returns the whole environment of Blender: it contains no setting of the server and no
-// secret. The hash seed fixes the order of Python's sets, which the FBX exporter writes out.
-func cleanEnv(home string) []string {
-	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "TZ=UTC",
-		"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
-}
+// steadyEnv is the part of the environment that only Blender has. The hash seed fixes the order of Python's sets,
+// which the FBX exporter writes out.
+var steadyEnv = []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}
+
+// maxReply bounds a line from Blender. The list of a scene's objects takes 200 bytes for each.
+const maxReply = 64 << 20
 
 // readReplies reads replies from the socket until it closes.
 func (s *session) readReplies() {
 	defer close(s.replies)
-	lines := bufio.NewReaderSize(s.conn, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
+	lines := bufio.NewScanner(s.conn)
+	lines.Buffer(make([]byte, 1<<16), maxReply)
+	for lines.Scan() {
 		var r reply
-		if json.Unmarshal(line, &r) != nil {
+		if json.Unmarshal(lines.Bytes(), &r) != nil {
 			return
 		}
 		s.replies <- r

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/spec"
 )
@@ -24,10 +25,10 @@ type target struct {
 	at           studio.Place
 	journal      *journal
 	session      *session
-	sessionState string // identity of the journal state that the session has loaded; "" if unknown
-	digest       string // of the current scene; "" if unknown
-	interrupted  bool   // a request was cancelled halfway: its undo log may be incomplete
-	scratch      string
+	sessionState string          // identity of the journal state that the session has loaded; "" if unknown
+	digest       string          // of the current scene; "" if unknown
+	interrupted  bool            // a request was cancelled halfway: its undo log may be incomplete
+	folder       *sandbox.Folder // all that the session sees; nil before the first one
 }
 
 // Begin starts a transaction: it loads the recorded journal and brings the session to that state.
@@ -63,12 +64,16 @@ func (t *target) startSession(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.scratch == "" {
-		if t.scratch, err = os.MkdirTemp("", "loregate-blender-"); err != nil {
+	if t.folder == nil {
+		dir, err := os.MkdirTemp("", "loregate-blender-")
+		if err == nil {
+			t.folder, err = sandbox.OpenFolder(dir)
+		}
+		if err != nil {
 			return studio.Fail(studio.IOFailed, "no temporary folder can be created").Because(err)
 		}
 	}
-	t.session, err = startSession(ctx, binary, t.scratch)
+	t.session, err = t.adapter.startSession(ctx, binary, t.folder)
 	if err != nil {
 		t.session = nil
 		if ctx.Err() != nil {
@@ -95,7 +100,12 @@ func (t *target) restoreState(ctx context.Context) error {
 	ops := []raw{raw(`{"op":"new"}`)}
 	entries := t.journal.Active()
 	if c, ok := t.journal.findCheckpoint(); ok {
-		ops = []raw{mustJSON(map[string]string{"op": "open", "file": c.file})}
+		const name = "checkpoint.blend"
+		if err := t.folder.CopyIn(name, c.file); err != nil {
+			return studio.Fail(studio.IOFailed, "the saved scene cannot be read").Because(err)
+		}
+		defer func() { _ = t.folder.Remove(name) }() // the folder is removed with the target
+		ops = []raw{mustJSON(map[string]string{"op": "open", "file": t.folder.Path(name)})}
 		entries = entries[c.entries:]
 	}
 	t.sessionState, t.interrupted = "", false
@@ -117,7 +127,7 @@ func (t *target) restoreState(ctx context.Context) error {
 // small enough for frequent progress and quick cancellation.
 const batchSize = 64
 
-// sendOps carries out operations; references to stored bytes are replaced by file paths.
+// sendOps carries out operations. The stored bytes that they refer to are in the session's folder meanwhile.
 func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)) (results []raw, err error) {
 	for from := 0; from < len(ops); from += batchSize {
 		part := make([]raw, 0, batchSize)
@@ -125,12 +135,13 @@ func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)
 			if !readOnlyOps.Match(o) {
 				t.digest = ""
 			}
-			if o, err = t.locateBlob(o); err != nil {
+			if o, err = locateBlob(o, t.copyBlob); err != nil {
 				return nil, err
 			}
 			part = append(part, o)
 		}
 		r, err := t.session.doOps(ctx, part)
+		_ = t.folder.Remove(blobDir) // the folder is removed with the target
 		if err != nil {
 			return nil, t.toFailure(ctx, err)
 		}
@@ -142,8 +153,43 @@ func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)
 	return results, nil
 }
 
+// blobDir is the part of the session's folder that has copies of stored bytes.
+const blobDir = "blobs"
+
+// copyBlob copies stored bytes into the session's folder and returns their path there.
+func (t *target) copyBlob(sum string) (string, error) {
+	from, err := t.at.Files.Path(sum)
+	if err != nil {
+		return "", err
+	}
+	name := blobDir + "/" + filepath.Base(from)
+	if t.folder.Has(name) {
+		return t.folder.Path(name), nil
+	}
+	return t.folder.Path(name), t.folder.CopyIn(name, from)
+}
+
+// takeOut moves a file or a folder that the session wrote to a path of the server.
+func (t *target) takeOut(name, to string) error {
+	err := t.folder.CopyOut(name, to)
+	if err = errors.Join(err, t.folder.Remove(name)); err != nil {
+		return studio.Fail(studio.ExecFailed, "the files that Blender wrote cannot be taken over").Because(err)
+	}
+	return nil
+}
+
+// saveScene saves the scene as a .blend file.
+func (t *target) saveScene(ctx context.Context, to string) error {
+	const name = "scene.blend"
+	op := fmt.Appendf(nil, `{"op":"save","file":%s}`, mustJSON(t.folder.Path(name)))
+	if _, err := t.sendOps(ctx, []raw{op}, nil); err != nil {
+		return err
+	}
+	return t.takeOut(name, to)
+}
+
 // locateBlob replaces the hash of stored bytes in an operation by their path.
-func (t *target) locateBlob(o raw) (raw, error) {
+func locateBlob(o raw, path func(sum string) (string, error)) (raw, error) {
 	if !bytes.Contains(o, []byte(`"blob":"`)) {
 		return o, nil
 	}
@@ -152,7 +198,7 @@ func (t *target) locateBlob(o raw) (raw, error) {
 		return nil, fmt.Errorf("blender: operation: %w", err)
 	}
 	sum, _ := fields["blob"].(string)
-	file, err := t.at.Files.Path(sum)
+	file, err := path(sum)
 	if err != nil {
 		return nil, studio.Fail(studio.IOFailed, "bytes of the scene are missing").Because(err)
 	}
@@ -197,9 +243,10 @@ func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) 
 // Close ends the session.
 func (t *target) Close() {
 	t.dropSession()
-	if t.scratch != "" {
-		_ = os.RemoveAll(t.scratch) // the folder is temporary; a leftover is harmless
-		t.scratch = ""
+	if t.folder != nil {
+		_ = t.folder.Close()
+		_ = os.RemoveAll(t.folder.Path(".")) // the folder is temporary; a leftover is harmless
+		t.folder = nil
 	}
 }
 
@@ -280,7 +327,7 @@ func (x *txn) Digest(ctx context.Context) (d string, err error) {
 }
 
 // readOnlyOps matches operations that never change the scene.
-var readOnlyOps = regexp.MustCompile(`^\{"op":"(digest|names|list|counts)"`)
+var readOnlyOps = regexp.MustCompile(`^\{"op":"(digest|names|list|counts|save)"`)
 
 // listed is an object as the driver lists it: name, type, collection, location, dimensions,
 // material.
@@ -380,9 +427,7 @@ func (x *txn) saveCheckpoint(ctx context.Context) {
 		return
 	}
 	file := filepath.Join(x.at.Dir, "checkpoint.blend")
-	if _, err := x.session.doOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file +
-		".part"})}); err != nil {
-		_ = x.toFailure(ctx, err) // drops a session that ended
+	if x.saveScene(ctx, file+".part") != nil {
 		return
 	}
 	x.journal.adoptCheckpoint(file)

@@ -74,37 +74,41 @@ func formatErrorf(format string, args ...any) error {
 
 // ParseGLB parses a binary file.
 func ParseGLB(b []byte) (Info, error) {
-	text, bin, err := splitGLB(b)
+	text, bin, err := Split(b)
 	if err != nil {
 		return Info{}, err
 	}
 	return Parse(text, bin)
 }
 
-// splitGLB returns the two chunks of a binary file.
-func splitGLB(b []byte) (text, bin []byte, err error) {
+// Split returns the two chunks of a binary file: the JSON and, behind it, the first buffer, which may be absent. A file
+// with other chunks, or with bytes behind them, is not valid: readers differ in the chunk that they take.
+func Split(b []byte) (text, bin []byte, err error) {
 	le := binary.LittleEndian
 	if len(b) < 20 || le.Uint32(b) != magic || le.Uint32(b[4:]) != 2 || int64(le.Uint32(b[8:])) != int64(len(b)) {
 		return nil, nil, formatErrorf("header")
 	}
-	for at := 12; at < len(b); {
-		if len(b)-at < 8 {
-			return nil, nil, formatErrorf("chunk header at %d", at)
-		}
-		n, kind := int64(le.Uint32(b[at:])), le.Uint32(b[at+4:])
-		if n > int64(len(b)-at-8) || n%4 != 0 {
-			return nil, nil, formatErrorf("chunk length at %d", at)
-		}
-		part := b[at+8 : at+8+int(n)]
-		switch {
-		case kind == chunkJSON && text == nil:
-			text = part
-		case kind == chunkBin && bin == nil:
-			bin = part
-		}
-		at += 8 + int(n)
+	text, rest, err := cutChunk(b[12:], chunkJSON)
+	if err == nil && len(rest) > 0 {
+		bin, rest, err = cutChunk(rest, chunkBin)
 	}
-	return text, bin, nil
+	if err == nil && len(rest) > 0 {
+		err = formatErrorf("more than two chunks")
+	}
+	return text, bin, err
+}
+
+// cutChunk returns the content of the first chunk, which must be of a kind, and the bytes behind it.
+func cutChunk(b []byte, kind uint32) (content, rest []byte, err error) {
+	le := binary.LittleEndian
+	if len(b) < 8 || le.Uint32(b[4:]) != kind {
+		return nil, nil, formatErrorf("kind of a chunk")
+	}
+	n := int64(le.Uint32(b))
+	if n > int64(len(b)-8) || n%4 != 0 {
+		return nil, nil, formatErrorf("length of a chunk")
+	}
+	return b[8 : 8+n], b[8+n:], nil
 }
 
 // Parse parses the JSON of a file, given the bytes of its first buffer.

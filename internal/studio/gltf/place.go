@@ -72,7 +72,7 @@ func Places(glb []byte) ([]Place, error) {
 	if _, err := ParseGLB(glb); err != nil { // all indices and lengths are sound, and no node is reached twice
 		return nil, err
 	}
-	text, _, err := splitGLB(glb)
+	text, _, err := Split(glb)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func KeepNodes(glb []byte, keep func(name string) bool) ([]byte, error) {
 	if _, err := ParseGLB(glb); err != nil {
 		return nil, err
 	}
-	text, bin, err := splitGLB(glb)
+	text, bin, err := Split(glb)
 	if err != nil {
 		return nil, err
 	}

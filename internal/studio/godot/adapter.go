@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 )
 
@@ -20,7 +22,10 @@ import (
 var inspectScript []byte
 
 // Config locates Godot. The zero Config looks for godot3-server on the PATH.
-type Config struct{ Binary string }
+type Config struct {
+	Binary  string
+	Sandbox *sandbox.Sandbox // starts the program; nil for one with the default limits
+}
 
 // Adapter carries out tools in Godot.
 type Adapter struct {
@@ -31,6 +36,9 @@ type Adapter struct {
 // New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
 	c.Binary = cmp.Or(c.Binary, "godot3-server")
+	if c.Sandbox == nil {
+		c.Sandbox = sandbox.New(sandbox.Config{})
+	}
 	return &Adapter{config: c}
 }
 
@@ -67,7 +75,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	}
 	return a.probed.Info(path, func() (studio.TargetInfo, error) {
 		cmd := exec.CommandContext(ctx, path, "--version")
-		cmd.Env = cleanEnv(os.TempDir())
+		cmd.Env = sandbox.Environment(os.TempDir())
 		out, err := cmd.Output() // the exit status is ignored: only the text matters
 		version := strings.TrimSpace(string(out))
 		if version == "" {
@@ -79,26 +87,28 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	})
 }
 
-func cleanEnv(home string) []string {
-	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=en_US.UTF-8",
-		"TZ=UTC",
-		"XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
-}
+// homeDir is the part of a project's folder that is the engine's home.
+const homeDir = ".home"
 
-// runEngine runs the engine on a project and returns its output. The exit status is unreliable: it
-// is 0 after many errors.
-func (a *Adapter) runEngine(ctx context.Context, project string,
+// runEngine runs the engine on a project, which is all that it sees, and returns its output. The exit status is
+// unreliable: it is 0 after many errors.
+func (a *Adapter) runEngine(ctx context.Context, project *sandbox.Folder,
 	args ...string) (said []byte, failed error, err error) {
 	path, err := a.findBinary()
 	if err != nil {
 		return nil, nil, err
 	}
-	home := filepath.Join(project, ".home")
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	dir, home := project.Path("."), project.Path(homeDir)
+	if err := project.Make(homeDir); err != nil {
 		return nil, nil, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)
 	}
-	cmd := exec.CommandContext(ctx, path, append([]string{"--path", project}, args...)...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = cleanEnv(home), project, time.Second
+	cmd := exec.CommandContext(ctx, path, append([]string{"--path", dir}, args...)...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{"LANG=en_US.UTF-8", "HOME=" + home, "TMPDIR=" + home, "XDG_DATA_HOME=" + home,
+		"XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
+	if err := a.config.Sandbox.Confine(cmd, dir); err != nil {
+		return nil, nil, studio.Fail(studio.TargetGone, "Godot does not run").Because(err)
+	}
 	var out bytes.Buffer
 	both := &limited{&out} // the same writer for both, so that only one goroutine writes
 	cmd.Stdout, cmd.Stderr = both, both
@@ -137,17 +147,11 @@ type sceneInfo struct {
 }
 
 // inspectScene has the engine load a scene of a project and measure it.
-func (a *Adapter) inspectScene(ctx context.Context, project, scene string, frames int) (s sceneInfo, err error) {
-	dir := filepath.Join(project, "loregate")
+func (a *Adapter) inspectScene(ctx context.Context, project *sandbox.Folder, scene string,
+	frames int) (s sceneInfo, err error) {
 	job, err := json.Marshal(map[string]any{"scene": scene, "frames": frames})
 	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "look.gd"), inspectScript, 0o600)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "job.json"), job, 0o600)
+		err = errors.Join(project.Write("loregate/look.gd", inspectScript), project.Write("loregate/job.json", job))
 	}
 	if err != nil {
 		return s, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,26 +84,23 @@ var scnForm = regexp.MustCompile(`(?m)^path="res://([^"]+\.scn)"`)
 // importFile has the engine import the project's new files. The engine always exits with status 0,
 // so importFile checks that the expected file exists.
 func (t *txn) importFile(ctx context.Context, file string) (sceneInfo, error) {
-	pack := filepath.Join(t.dir, ".home", "pack.zip")
-	said, _, err := t.adapter.runEngine(ctx, t.dir, "--export-pack", "pack", pack)
-	_ = os.Remove(pack) // the file may not exist
+	const pack = homeDir + "/pack.zip"
+	said, _, err := t.adapter.runEngine(ctx, t.folder, "--export-pack", "pack", t.folder.Path(pack))
+	_ = t.folder.Remove(pack) // the next run removes its folder
 	if err != nil {
 		return sceneInfo{}, err
 	}
 	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s",
 		filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clipTail(said)))
-	about, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(file)+".import"))
+	about, err := t.folder.Read(file+".import", maxRead)
 	if err != nil {
 		return sceneInfo{}, refused
 	}
 	made := scnForm.FindSubmatch(about)
-	if made == nil {
+	if made == nil || !t.folder.Has(string(made[1])) {
 		return sceneInfo{}, refused
 	}
-	if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(string(made[1])))); err != nil {
-		return sceneInfo{}, refused
-	}
-	return t.adapter.inspectScene(ctx, t.dir, "res://"+file, 0)
+	return t.adapter.inspectScene(ctx, t.folder, "res://"+file, 0)
 }
 
 // level is the content of a level; its .tscn is generated from it.
@@ -222,14 +218,14 @@ func (t *txn) inspectLevel(ctx context.Context, name string, frames int) (sceneI
 		if !strings.HasSuffix(file, ".glb") {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(file)+".import")); err == nil {
+		if t.folder.Has(file + ".import") {
 			continue
 		}
 		if _, err := t.importFile(ctx, file); err != nil {
 			return sceneInfo{}, err
 		}
 	}
-	return t.adapter.inspectScene(ctx, t.dir, "res://levels/"+name+".tscn", frames)
+	return t.adapter.inspectScene(ctx, t.folder, "res://levels/"+name+".tscn", frames)
 }
 
 func (t *txn) listAssets() string {

@@ -6,24 +6,18 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"loregate/internal/blob"
+	"loregate/internal/programtest"
 	"loregate/internal/studio"
 )
 
 func needed(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("godot3-server"); err == nil {
-		return
-	}
-	if os.Getenv("REQUIRE_ENGINES") == "1" {
-		t.Fatal("REQUIRE_ENGINES=1 and there is no godot3-server")
-	}
-	t.Skip("there is no godot3-server; these tests were not run")
+	programtest.Find(t, "godot3-server")
 }
 
 func newProject(t testing.TB) *project {
@@ -163,14 +157,14 @@ func TestScripts(t *testing.T) {
 	if err := x.putFile(t.Context(), "scripts/x.gd", script); err != nil {
 		t.Fatal(err)
 	}
-	said, failed, err := x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/x.gd")
+	said, failed, err := x.adapter.runEngine(t.Context(), x.folder, "--check-only", "-s", "scripts/x.gd")
 	if err != nil || failed != nil {
 		t.Errorf("%v %v\n%s\n%s", failed, err, said, script)
 	}
 	if err := x.putFile(t.Context(), "scripts/y.gd", []byte("extends Node\nfunc _ready(:\n")); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed, _ = x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/y.gd"); failed == nil ||
+	if said, failed, _ = x.adapter.runEngine(t.Context(), x.folder, "--check-only", "-s", "scripts/y.gd"); failed == nil ||
 		len(compileErrors(string(said))) == 0 {
 		t.Errorf("a script that does not parse was taken: %s", said)
 	}

@@ -27,7 +27,7 @@ func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work, in studio.Blue
 	if err := t.putFile(ctx, file, script); err != nil {
 		return nil, err
 	}
-	said, failed, err := t.adapter.runEngine(ctx, t.dir, "--check-only", "-s", file)
+	said, failed, err := t.adapter.runEngine(ctx, t.folder, "--check-only", "-s", file)
 	if err != nil {
 		return nil, err
 	}

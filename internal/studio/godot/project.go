@@ -7,13 +7,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
+	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 )
 
@@ -36,6 +36,7 @@ type project struct {
 	adapter *Adapter
 	at      studio.Place
 	dir     string
+	folder  *sandbox.Folder // dir while a transaction uses it
 	history studio.Journal[historyEntry]
 }
 
@@ -57,6 +58,10 @@ func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Tx
 		return nil, err
 	}
 	info.Name = p.at.Name
+	p.Close()
+	if p.folder, err = sandbox.OpenFolder(p.dir); err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the project's folder cannot be opened").Because(err)
+	}
 	t := &txn{project: p, info: info, files: p.activeFiles()}
 	return t, t.layOutFiles()
 }
@@ -67,8 +72,16 @@ func (p *project) Fork(_ context.Context, at studio.Place, keep func(string) boo
 	return f, p.history.Copy(&f.history, keep)
 }
 
-// Close does nothing: no program keeps running.
-func (p *project) Close() {}
+// Close releases the project's folder. No program keeps running.
+func (p *project) Close() {
+	if p.folder != nil {
+		_ = p.folder.Close() // it was only read and written by name
+		p.folder = nil
+	}
+}
+
+// maxRead is the size of the largest file that is read of a project, as of a model that somebody gives.
+const maxRead = 256 << 20
 
 // txn is a transaction on a project.
 type txn struct {
@@ -105,24 +118,21 @@ var projectFiles = map[string]string{
 
 // layOutFiles makes the folder contain the transaction's files and no others except derived ones.
 func (t *txn) layOutFiles() error {
-	err := os.MkdirAll(t.dir, 0o700)
+	var err error
 	for name, text := range projectFiles {
 		if err == nil {
-			err = writeNew(filepath.Join(t.dir, name), []byte(text))
+			err = t.writeNew(name, []byte(text))
 		}
 	}
 	for _, sub := range []string{"assets", "levels", "scripts"} {
 		if err != nil {
 			break
 		}
-		list, readErr := os.ReadDir(filepath.Join(t.dir, sub))
-		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
-			err = readErr
-		}
-		for _, e := range list {
-			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" &&
-				t.files[assetFile(e.Name())] == "" {
-				err = errors.Join(err, os.RemoveAll(filepath.Join(t.dir, sub, e.Name())))
+		list, readErr := t.folder.List(sub)
+		err = readErr
+		for _, made := range list {
+			if name := sub + "/" + strings.TrimSuffix(made, ".import"); t.files[name] == "" && t.files[assetFile(made)] == "" {
+				err = errors.Join(err, t.folder.Remove(sub+"/"+made))
 			}
 		}
 	}
@@ -139,7 +149,6 @@ func (t *txn) layOutFiles() error {
 
 // writeFromStore copies a stored file into the folder unless the same bytes are there already.
 func (t *txn) writeFromStore(name, sum string) error {
-	to := filepath.Join(t.dir, filepath.FromSlash(name))
 	from, err := t.at.Files.Path(sum)
 	if err != nil {
 		return err
@@ -148,24 +157,27 @@ func (t *txn) writeFromStore(name, sum string) error {
 	if err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(to); strings.HasPrefix(name, "assets/") && (err != nil || !bytes.Equal(old, data)) {
+	if strings.HasPrefix(name, "assets/") && !t.holds(name, data) {
 		// The files that the engine derived from the old content are removed too.
-		if err := os.RemoveAll(filepath.Dir(to)); err != nil {
+		if err := t.folder.Remove(path.Dir(name)); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return writeNew(to, data)
+	return t.writeNew(name, data)
 }
 
 // writeNew writes a file unless it has these bytes already, so that Godot sees no change.
-func writeNew(file string, data []byte) error {
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
+func (t *txn) writeNew(name string, data []byte) error {
+	if t.holds(name, data) {
 		return nil
 	}
-	return os.WriteFile(file, data, 0o600)
+	return t.folder.Write(name, data)
+}
+
+// holds reports whether a file of the project has these bytes.
+func (t *txn) holds(name string, data []byte) bool {
+	old, err := t.folder.Read(name, int64(len(data)))
+	return err == nil && bytes.Equal(old, data)
 }
 
 // putFile stores a file and adds it to the project.
@@ -186,7 +198,7 @@ func (t *txn) getFile(name string) ([]byte, error) {
 	if t.files[name] == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(name)))
+	data, err := t.folder.Read(name, maxRead)
 	if err != nil {
 		return nil, studio.Fail(studio.IOFailed, "a file of the project cannot be read").Because(err)
 	}

@@ -115,8 +115,8 @@ func (h *Host) playOperations() []*op.Operation {
 				"answered in the words of the story and changes nothing. " +
 				"A player moves at most 30 times and looks at most 60 times a minute.",
 			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
-			Audience: audiencePlay,
-			Route:    "POST /api/players/{id}/commands", Target: "id", Player: "id",
+			Audience: audiencePlay, Waits: true, // for a model that narrates
+			Route: "POST /api/players/{id}/commands", Target: "id", Player: "id",
 			Examples: []op.Example{{Title: "Two acts",
 				Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
 		}, h.sendCommand),

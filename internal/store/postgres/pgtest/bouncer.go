@@ -12,22 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"loregate/internal/programtest"
 )
 
 // Bouncer starts PgBouncer in transaction mode before the server of a database, for one test, and
-// returns the database's address there. connectQuery is run in each session. Without PgBouncer the
-// test is skipped, or fails if REQUIRE_ENGINES is set to 1.
+// returns the database's address there. connectQuery is run in each session.
 func Bouncer(t testing.TB, address, connectQuery string) string {
 	t.Helper()
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; !exists(program) {
-			if os.Getenv("REQUIRE_ENGINES") == "1" {
-				t.Fatal("PgBouncer is not installed")
-			}
-			t.Skip("PgBouncer is not installed")
-		}
-	}
+	program := programtest.Find(t, "PgBouncer", "pgbouncer", "/usr/sbin/pgbouncer")
 	if connectQuery != "" {
 		connectQuery = "connect_query='" + connectQuery + "'"
 	}

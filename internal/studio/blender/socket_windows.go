@@ -4,12 +4,9 @@ import (
 	"errors"
 	"net"
 	"os"
-	"syscall"
 )
 
 // socketPair fails: a program cannot inherit a socket on Windows.
 func socketPair() (net.Conn, *os.File, error) {
 	return nil, nil, errors.New("sessions need a system with socket pairs; run the studio on Linux or macOS")
 }
-
-func childAttr() *syscall.SysProcAttr { return nil }

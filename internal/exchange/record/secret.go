@@ -1,0 +1,241 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/secrecy"
+)
+
+// Block is a part of a record's text. A mark of secrecy that does not end hides the rest of its block.
+type Block struct {
+	Head string // HTML that stands above the text, if readers see any of the text
+	Text string // in the form of the source
+	GM   bool   // the source hides the block from players
+}
+
+// Text returns the blocks of a text that players read, one for each part that is not blank.
+func Text(parts ...string) (blocks []Block) {
+	for _, part := range exchange.NonEmpty(parts...) {
+		blocks = append(blocks, Block{Text: part})
+	}
+	return blocks
+}
+
+// hidden are the parts of a record, divided by who reads them.
+type hidden struct {
+	open, secret []Block        // of its text
+	lines        []string       // hidden in its name and tags
+	past         [][]Block      // hidden in its earlier versions
+	fields       map[string]any // those that hold a hidden part
+}
+
+// markForm returns the form in which package secrecy reads a text.
+func (f Form) markForm() secrecy.Form {
+	if f == Markdown {
+		return secrecy.Markdown
+	}
+	return secrecy.HTML
+}
+
+// mayHaveMarks reports whether a text has a sign with which a mark begins.
+func (f Form) mayHaveMarks(text string) bool {
+	return strings.ContainsAny(text, "<[&") || f == Markdown && strings.ContainsAny(text, "%:#!~`")
+}
+
+// Hide divides a text of a file by the marks of secrecy in it. secret is the hidden text as written, with its
+// marks.
+func (s *Source) Hide(file string, form Form, text string) (open, secret string) {
+	if !form.mayHaveMarks(text) {
+		return text, ""
+	}
+	parts := secrecy.Split(text, form.markForm(), func(m exchange.Mark) bool {
+		return (s.JudgesWords || !secrecy.IsByWords(m)) && s.Choices.Decide(m, file, true)
+	})
+	if parts.UnclosedAt >= 0 {
+		s.AddProblem(file, 0, "a hidden part has no end; all text after it is for the GM")
+	}
+	return parts.Open, parts.Secret()
+}
+
+// takeSecrets takes the hidden parts out of a record's text, name and tags. A record that the source keeps for
+// the GM stays as it is.
+func (s *Source) takeSecrets(r *Card) *hidden {
+	h := &hidden{}
+	h.open, h.secret = s.splitText(*r, r.Text)
+	take := func(what, text string) string {
+		if r.Level >= access.LevelGM {
+			return text
+		}
+		open, secret := s.Hide(r.File, HTML, text)
+		if secret != "" && what != "" {
+			h.lines = append(h.lines, what+": "+text)
+		}
+		return open
+	}
+	if r.Name = take("name", r.Name); CardName(r.Name) == "" && len(h.lines) > 0 {
+		r.Name = "Untitled " + s.cardID(r.Key...).String()[:8]
+	}
+	r.Codename = take("", r.Codename)
+	for i, text := range r.Suffixes {
+		r.Suffixes[i] = take("", text)
+	}
+	tags := make([]string, 0, len(r.Tags))
+	for _, tag := range r.Tags {
+		tags = append(tags, exchange.TagName(take("tag", tag)))
+	}
+	r.Tags = exchange.TrimAll(tags)
+	return h
+}
+
+// commentMarks removes the marks of comments.
+var commentMarks = strings.NewReplacer("<!--", "", "-->", "")
+
+// splitText divides the blocks of a text.
+func (s *Source) splitText(r Card, text []Block) (open, secret []Block) {
+	if r.Level >= access.LevelGM {
+		return text, nil
+	}
+	for _, b := range text {
+		hidden := b
+		if b.GM {
+			b.Text = ""
+		} else {
+			b.Text, hidden.Text = s.Hide(r.File, r.Form, b.Text)
+			if r.Form != HTML { // the conversion to HTML leaves comments out
+				hidden.Text = commentMarks.Replace(hidden.Text)
+			}
+		}
+		if strings.TrimSpace(b.Text) != "" {
+			open = append(open, b)
+		}
+		if strings.TrimSpace(hidden.Text) != "" {
+			secret = append(secret, hidden)
+		}
+	}
+	return open, secret
+}
+
+// body returns a sheet body for blocks that the readers of a sheet see. end stands after each block of HTML that
+// does not end with it.
+func (r Card) body(from *exchange.Sheet, blocks []Block, end string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		var b strings.Builder
+		for i, block := range blocks {
+			text := block.Text
+			if r.Render != nil {
+				text = r.Render(from, text)
+			}
+			if i > 0 && r.Form != HTML {
+				b.WriteString("\n\n")
+			}
+			b.WriteString(plainBrackets.Replace(block.Head) + text)
+			if r.Form == HTML && !strings.HasSuffix(text, end) {
+				b.WriteString(end)
+			}
+		}
+		switch r.Form {
+		case Markdown:
+			return exchange.HTMLBody(b.String())(ctx)
+		case Plain:
+			return PlainHTML(b.String()), ctx.Err()
+		}
+		return b.String(), ctx.Err()
+	}
+}
+
+// addSecret adds the child card for the parts that only the GM sees, if there are any.
+func (s *Source) addSecret(above *exchange.Sheet, r Card, h *hidden) {
+	had := len(h.lines) > 0 || len(h.secret) > 0
+	for _, was := range h.past {
+		had = had || len(was) > 0
+	}
+	for k, v := range r.GMFields {
+		h.fields = WithField(h.fields, k, v)
+	}
+	if !had && len(h.fields) == 0 {
+		return
+	}
+	gm := &exchange.Sheet{File: r.File, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
+		Name: exchange.GMPart, Label: access.NewLabel(max(access.LevelGM, above.Label.Level)), MatchIDOnly: true,
+		Fields: exchange.EncodeFields(h.fields)}
+	for s.collection.ByKey[gm.Key()] != nil {
+		gm.Name += "+Hidden"
+	}
+	write := func(blocks []Block, lines []string) func(context.Context) (string, error) {
+		text := r.body(gm, blocks, "\n")
+		return func(ctx context.Context) (string, error) {
+			body, err := text(ctx)
+			for _, line := range lines {
+				body += "<p>" + plainBrackets.Replace(html.EscapeString(line)) + "</p>\n"
+			}
+			return body, err
+		}
+	}
+	gm.Body = write(h.secret, h.lines)
+	for _, was := range h.past {
+		gm.Past = append(gm.Past, exchange.Past{Body: write(was, nil), Fields: gm.Fields})
+	}
+	s.collection.Hidden++
+	s.collection.Add(gm)
+}
+
+// fieldSigns matches the beginnings of marks in encoded fields.
+var fieldSigns = regexp.MustCompile(`\\u003c|\\u0026|\[[\pL/ ]|%%`)
+
+// splitFields takes the hidden parts out of a card's fields. hidden are the whole values of the fields that had
+// such parts.
+func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessage, hidden map[string]any) {
+	if r.Level >= access.LevelGM || !fieldSigns.Match(fields) {
+		return fields, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(fields))
+	d.UseNumber()
+	var all map[string]any
+	if d.Decode(&all) != nil {
+		return fields, nil // not an object: EncodeFields makes no such fields
+	}
+	for _, k := range exchange.SortedKeys(all) {
+		if _, had := s.openValue(r, map[string]any{k: all[k]}); had {
+			hidden = WithField(hidden, k, all[k])
+		}
+	}
+	if hidden == nil {
+		return fields, nil
+	}
+	seen, _ := s.openValue(r, all)
+	return exchange.EncodeFields(seen.(map[string]any)), hidden
+}
+
+// openValue returns a copy of a value without its hidden parts. had reports whether it had any.
+func (s *Source) openValue(r Card, v any) (open any, had bool) {
+	switch v := v.(type) {
+	case string:
+		text, secret := s.Hide(r.File, r.Form, v)
+		return text, secret != ""
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			inner, hidden := s.openValue(r, v[i])
+			out[i], had = inner, had || hidden
+		}
+		return out, had
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range exchange.SortedKeys(v) {
+			_, hiddenKey := s.openValue(r, k)
+			inner, hidden := s.openValue(r, v[k])
+			if had = had || hidden || hiddenKey; !hiddenKey {
+				out[k] = inner
+			}
+		}
+		return out, had
+	}
+	return v, false
+}

@@ -1,0 +1,83 @@
+package secrecy
+
+// elements are the open elements of an HTML text, innermost last. Their end tags close them as the HTML
+// standard says for a body, but for formatting elements (b, i, a …), which here are ordinary ones. Each
+// step takes constant time on average.
+type elements struct {
+	names   []string
+	at      map[string][]int // by name, the positions in names
+	special []int            // positions of elements that the end tags of ordinary elements do not cross
+	cells   []int            // positions of cells and objects: only end tags of parts of tables cross these
+	tables  []int            // positions of tables and templates: only their own end tags cross these
+}
+
+var (
+	voidElements = setOf("area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input",
+		"keygen", "link", "meta", "param", "source", "track", "wbr")
+	specialElements = setOf("address", "applet", "article", "aside", "blockquote", "body", "button", "caption", "center",
+		"colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+		"frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "html", "iframe", "li", "listing", "main",
+		"marquee", "menu", "nav", "noembed", "noframes", "noscript", "object", "ol", "p", "plaintext", "pre", "script",
+		"search", "section", "select", "style", "summary", "table", "tbody", "td", "template", "textarea", "tfoot", "th",
+		"thead", "title", "tr", "ul", "xmp")
+	cellElements  = setOf("applet", "caption", "marquee", "object", "td", "th")
+	tableElements = setOf("html", "table", "template")
+	tableParts    = setOf("caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
+)
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// push opens an element. Void elements have no end and are not opened.
+func (e *elements) push(name string) {
+	if voidElements[name] {
+		return
+	}
+	if e.at == nil {
+		e.at = map[string][]int{}
+	}
+	i := len(e.names)
+	e.names = append(e.names, name)
+	e.at[name] = append(e.at[name], i)
+	for _, kind := range []struct {
+		is   map[string]bool
+		list *[]int
+	}{{specialElements, &e.special}, {cellElements, &e.cells}, {tableElements, &e.tables}} {
+		if kind.is[name] {
+			*kind.list = append(*kind.list, i)
+		}
+	}
+}
+
+// end closes the innermost element of a name, with all elements in it. It does nothing if the end tag
+// belongs to no open element, or to one around an element that the end tag cannot cross.
+func (e *elements) end(name string) {
+	i := lastOf(e.at[name])
+	switch {
+	case i < 0, i < lastOf(e.tables), i < lastOf(e.cells) && !tableParts[name],
+		i < lastOf(e.special) && !specialElements[name]:
+		return
+	}
+	for _, closed := range e.names[i:] {
+		list := e.at[closed]
+		e.at[closed] = list[:len(list)-1]
+	}
+	e.names = e.names[:i]
+	for _, list := range []*[]int{&e.special, &e.cells, &e.tables} {
+		for lastOf(*list) >= i {
+			*list = (*list)[:len(*list)-1]
+		}
+	}
+}
+
+func lastOf(list []int) int {
+	if len(list) == 0 {
+		return -1
+	}
+	return list[len(list)-1]
+}

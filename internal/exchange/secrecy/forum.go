@@ -1,0 +1,148 @@
+package secrecy
+
+import (
+	"html"
+	"slices"
+	"strings"
+)
+
+// forumTag is a tag in brackets, such as [secret], [secret:12], [spoiler=x] and [/secret].
+type forumTag struct {
+	from, to int
+	name     string // in lower case
+	end      bool
+	numbered bool // it has a colon: [secret:12] stands for a secret kept elsewhere
+}
+
+// maxForumTag is the maximum length of a tag in brackets, in bytes.
+const maxForumTag = 400
+
+// nextForumTag returns the first tag in brackets at or after an offset. Its brackets and letters may be
+// written as entities. ok is false if there is none before the offset end.
+func nextForumTag(s string, at, end int) (t forumTag, ok bool) {
+	for at < end {
+		i := strings.IndexAny(s[at:end], "[&")
+		if i < 0 {
+			return t, false
+		}
+		at += i
+		if c, n := charAt(s, at); c == '[' {
+			if t, ok = readForumTag(s, at, at+n, min(end, at+maxForumTag)); ok {
+				return t, true
+			}
+		}
+		at++
+	}
+	return t, false
+}
+
+// charAt returns the character at an offset and its length: a byte, or the character of an entity.
+func charAt(s string, at int) (c byte, n int) {
+	if s[at] != '&' {
+		return s[at], 1
+	}
+	near := s[at:min(len(s), at+12)]
+	if end := strings.IndexByte(near, ';'); end > 0 {
+		if plain := html.UnescapeString(near[:end+1]); len(plain) == 1 {
+			return plain[0], end + 1
+		}
+	}
+	return '&', 1
+}
+
+// readForumTag reads the tag whose bracket opens at from. Its content begins at at.
+func readForumTag(s string, from, at, end int) (t forumTag, ok bool) {
+	t.from = from
+	var name []byte
+	inName := true
+	for at < end {
+		c, n := charAt(s, at)
+		at += n
+		switch {
+		case c == ']':
+			t.to, t.name = at, nameOfForumTag(string(name))
+			return t, t.name != ""
+		case c == '\n' || c == '[' || c == '<':
+			return t, false
+		case !inName:
+		case c == '/' && strings.TrimSpace(string(name)) == "" && !t.end:
+			t.end = true
+		case c == ':' || c == '=':
+			t.numbered, inName = c == ':', false
+			if c == '=' { // the last word is the name of an attribute, as in [secret id=12]
+				if i := strings.LastIndexByte(strings.TrimSpace(string(name)), ' '); i > 0 {
+					name = []byte(strings.TrimSpace(string(name))[:i])
+				}
+			}
+		case isLetter(c) || c == ' ' || c == '-' || c == '_' || c >= 0x80:
+			name = append(name, c)
+		default:
+			return t, false
+		}
+	}
+	return t, false
+}
+
+func nameOfForumTag(name string) string {
+	if len(name) > 60 {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
+// forumScanner finds the parts of a text in tags in brackets.
+type forumScanner struct {
+	text  string
+	form  Form
+	judge *judge
+	ends  map[string]int // by name, the offset of the last end tag; nil: not yet searched
+}
+
+// opens reports whether a tag begins a secret part. Names such as [gm] begin one only if it has an end: "[GM]
+// Bring maps." is no tag, nor is the text of a link. toEnd reports that the part goes to the end of the text.
+func (f *forumScanner) opens(t forumTag) (opens, toEnd bool) {
+	known := slices.Contains(marks().Forum, t.name)
+	if t.end || !known && !f.judge.isExact(t.name) {
+		return false, false
+	}
+	if f.ends == nil {
+		f.ends = map[string]int{}
+		for at := 0; ; {
+			end, ok := nextForumTag(f.text, at, len(f.text))
+			if !ok {
+				break
+			}
+			if at = end.to; end.end {
+				f.ends[end.name] = end.from
+			}
+		}
+	}
+	if f.ends[t.name] > t.from {
+		return true, false
+	}
+	return known && !f.isLink(t), true
+}
+
+// isLink reports whether a tag is the text of a link: [[Secret]], and in Markdown [Secret](x) and [Secret]: x.
+func (f *forumScanner) isLink(t forumTag) bool {
+	if t.from > 0 && f.text[t.from-1] == '[' {
+		return true
+	}
+	return f.form == Markdown && t.to < len(f.text) && strings.IndexByte("([:", f.text[t.to]) >= 0
+}
+
+// isWhole reports whether an opening tag such as [secret:12] stands alone: the next tag of its name is no end.
+func (f *forumScanner) isWhole(t forumTag) bool {
+	if !t.numbered || t.name != "secret" {
+		return false
+	}
+	for at := t.to; ; {
+		next, ok := nextForumTag(f.text, at, len(f.text))
+		if !ok {
+			return true
+		}
+		if at = next.to; next.name == t.name {
+			return !next.end
+		}
+	}
+}

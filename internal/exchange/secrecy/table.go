@@ -1,0 +1,63 @@
+package secrecy
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// marksFile is the table of marks that imports know.
+//
+//go:embed data/marks.yaml
+var marksFile []byte
+
+// table is the content of marksFile, with its patterns compiled.
+type table struct {
+	Rules []Rule   `yaml:"rules"`
+	Exact []string `yaml:"exact"` // patterns of texts that can only mean a secret
+	Words []struct {
+		Language string   `yaml:"language"`
+		Strong   []string `yaml:"strong"`
+		// Weak are titles of the game's leader that also have other meanings. They count only in names, not
+		// in keys.
+		Weak []string `yaml:"weak"`
+	} `yaml:"words"`
+	Whole string `yaml:"whole"`
+	Keys  struct {
+		Readers, Subjects, Ambiguous, Open, Player, Title []string
+	} `yaml:"keys"`
+	Values struct{ Everybody, No, Yes []string } `yaml:"values"`
+	HTML   struct {
+		Unshown, Styles, Revealed []string
+		OpenClasses               []string `yaml:"open_classes"`
+	} `yaml:"html"`
+	Forum []string `yaml:"forum"`
+
+	exact, strong, all, whole *regexp.Regexp
+	unshown                   map[string]bool
+}
+
+// marks returns the table. It is read when it is first used.
+var marks = sync.OnceValue(func() *table {
+	t := &table{}
+	if err := yaml.Unmarshal(marksFile, t); err != nil {
+		panic("secrecy: data/marks.yaml: " + err.Error()) // a fault of the build, which any test finds
+	}
+	var strong, all []string
+	for _, w := range t.Words {
+		strong = append(strong, w.Strong...)
+		all = append(append(all, w.Strong...), w.Weak...)
+	}
+	t.exact = regexp.MustCompile(`^(?:` + strings.Join(t.Exact, "|") + `)$`)
+	t.strong = regexp.MustCompile(` (` + strings.Join(strong, "|") + `) `)
+	t.all = regexp.MustCompile(` (` + strings.Join(all, "|") + `) `)
+	t.whole = regexp.MustCompile(`^` + t.Whole + `$`)
+	t.unshown = map[string]bool{}
+	for _, name := range t.HTML.Unshown {
+		t.unshown[name] = true
+	}
+	return t
+})

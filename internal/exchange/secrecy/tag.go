@@ -1,0 +1,260 @@
+package secrecy
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+)
+
+// tag is a start tag of an HTML text.
+type tag struct {
+	name  string // in lower case
+	attrs []attribute
+	size  int  // in bytes
+	cut   bool // the text ends before the tag does
+}
+
+// attribute is an attribute of a tag.
+type attribute struct {
+	key   string // in lower case
+	value string // without entities
+	from  int    // offset in the tag, with the blanks before the attribute
+	to    int
+}
+
+// readTag reads the start tag at the beginning of s, as the HTML standard divides it. The name is empty
+// if there is none.
+func readTag(s string) (t tag) {
+	if len(s) < 2 || s[0] != '<' || !isLetter(s[1]) {
+		return t
+	}
+	at := 1 + endOfName(s[1:], " \t\n\f\r/>")
+	t.name = strings.ToLower(s[1:at])
+	for {
+		from := at
+		for at < len(s) && strings.IndexByte(" \t\n\f\r/", s[at]) >= 0 {
+			at++
+		}
+		if at >= len(s) || s[at] == '>' {
+			break
+		}
+		a := attribute{from: from}
+		end := at + 1 + endOfName(s[at+1:], " \t\n\f\r/>=")
+		a.key = strings.ToLower(s[at:end])
+		at = end
+		if equals := skipBlanks(s, at); equals < len(s) && s[equals] == '=' {
+			a.value, at = readValue(s, equals+1)
+		}
+		a.to = min(at, len(s))
+		t.attrs = append(t.attrs, a)
+	}
+	if t.cut = at >= len(s); t.cut {
+		t.size = len(s)
+	} else {
+		t.size = at + 1
+	}
+	return t
+}
+
+func skipBlanks(s string, at int) int {
+	for at < len(s) && strings.IndexByte(" \t\n\f\r", s[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+func isLetter(b byte) bool { return (b|0x20) >= 'a' && (b|0x20) <= 'z' }
+
+func endOfName(s, ends string) int {
+	if i := strings.IndexAny(s, ends); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// readValue reads the value of an attribute after its equals sign. end is the offset after it.
+func readValue(s string, at int) (value string, end int) {
+	at = skipBlanks(s, at)
+	switch {
+	case at >= len(s) || s[at] == '>':
+		return "", at
+	case s[at] == '"' || s[at] == '\'':
+		n := strings.IndexByte(s[at+1:], s[at])
+		if n < 0 {
+			return html.UnescapeString(s[at+1:]), len(s)
+		}
+		return html.UnescapeString(s[at+1 : at+1+n]), at + n + 2
+	}
+	n := endOfName(s[at:], " \t\n\f\r>")
+	return html.UnescapeString(s[at : at+n]), at + n
+}
+
+// judge decides about tags and words of one text, and remembers its decisions.
+type judge struct {
+	exact map[string]bool
+	attrs map[string]judgement
+}
+
+type judgement struct {
+	mark   exchange.Mark
+	marked bool
+}
+
+// maxJudged is the maximum length of an attribute or word whose judgement is remembered, and maxKept the
+// number of those that are.
+const (
+	maxJudged = 200
+	maxKept   = 10_000
+)
+
+// isExact is isExact for short texts that occur often.
+func (j *judge) isExact(text string) bool {
+	if len(text) > maxJudged {
+		return false // no exact form is so long
+	}
+	is, ok := j.exact[text]
+	if !ok {
+		if j.exact == nil {
+			j.exact = map[string]bool{}
+		}
+		if is = isExact(text); len(j.exact) < maxKept {
+			j.exact[text] = is
+		}
+	}
+	return is
+}
+
+// markOf returns the mark of a start tag: that of its name or of an attribute. after is the text that
+// follows it.
+func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
+	if marks().unshown[t.name] || j.isExact(t.name) {
+		return exact(ruleElement, "<"+t.name+">"), true
+	}
+	for _, a := range t.attrs {
+		if t.name == "input" && a.key == "type" && strings.EqualFold(a.value, "hidden") {
+			return exact(ruleElement, "type=hidden"), true
+		}
+		if got := j.judgeAttribute(a); got.marked && (!marked || why.Doubt && !got.mark.Doubt) {
+			why, marked = got.mark, true
+		}
+	}
+	if !marked && t.name == "details" {
+		return markOfDetails(after)
+	}
+	return why, marked
+}
+
+func (j *judge) judgeAttribute(a attribute) judgement {
+	switch {
+	case a.key == "hidden":
+		return judgement{exact(ruleElement, "hidden"), true}
+	case a.key == "style":
+		return judgement{exact(ruleElement, "style"), isHiddenStyle(a.value)}
+	case a.key != "class" && !strings.HasPrefix(a.key, "data-"):
+		return judgement{}
+	}
+	key := a.key + "=" + a.value
+	got, ok := j.attrs[key]
+	if ok {
+		return got
+	}
+	if a.key == "class" {
+		got = j.judgeClass(strings.Fields(a.value))
+	} else {
+		got = j.judgeData(a)
+	}
+	if len(key) <= maxJudged && len(j.attrs) < maxKept {
+		if j.attrs == nil {
+			j.attrs = map[string]judgement{}
+		}
+		j.attrs[key] = got
+	}
+	return got
+}
+
+// judgeClass judges a list of classes. In Foundry the class "secret" hides unless "revealed" is there too.
+func (j *judge) judgeClass(classes []string) (got judgement) {
+	revealed := slices.ContainsFunc(classes, func(c string) bool {
+		return slices.Contains(marks().HTML.Revealed, strings.ToLower(c))
+	})
+	for _, class := range classes {
+		name := strings.ToLower(class)
+		switch {
+		case revealed && name == "secret" || slices.Contains(marks().HTML.OpenClasses, name):
+		case j.isExact(class):
+			return judgement{exact(ruleElement, "class="+name), true}
+		case !got.marked && len(class) <= maxJudged && FindWord(class, true) != "":
+			got = judgement{exchange.Mark{Rule: ruleElement, What: "class=" + name, Doubt: true}, true}
+		}
+	}
+	return got
+}
+
+// judgeData judges a data attribute: one with a secret word as its value, one such as data-secret, and one
+// that names the readers, such as data-visibility, for which everything hides but a word for everybody.
+func (j *judge) judgeData(a attribute) judgement {
+	name := strings.TrimPrefix(a.key, "data-")
+	key, said := markup.PartKey(name), truthOf(a.value)
+	hides := false
+	switch {
+	case exchange.HasKey(marks().Keys.Readers, key):
+		hides = said != isUnset && slices.ContainsFunc(strings.FieldsFunc(a.value, isListSign), func(word string) bool {
+			return !exchange.HasKey(marks().Values.Everybody, markup.PartKey(word))
+		})
+	case exchange.HasKey(marks().Keys.Open, key) || exchange.HasKey(marks().Keys.Player, key):
+		hides = said == isNo
+	case j.isExact(name):
+		hides = said != isNo
+	}
+	hides = hides || slices.ContainsFunc(strings.Fields(a.value), j.isExact)
+	return judgement{exact(ruleElement, a.key+"="+markup.Clip(strings.ToLower(a.value), 60)), hides}
+}
+
+func isListSign(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) }
+
+var (
+	cssComment = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
+	cssEscape  = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?`)
+	cssSpace   = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "\f", "")
+)
+
+// isHiddenStyle reports whether a style shows nothing.
+func isHiddenStyle(style string) bool {
+	style = cssComment.ReplaceAllString(style, "")
+	style = cssEscape.ReplaceAllStringFunc(style, func(s string) string {
+		n, _ := strconv.ParseInt(strings.TrimSpace(s[1:]), 16, 32) // the pattern has at most six digits
+		return string(rune(n))
+	})
+	for part := range strings.SplitSeq(strings.ToLower(cssSpace.Replace(style)), ";") {
+		part, _, _ = strings.Cut(part, "!important")
+		for _, hidden := range marks().HTML.Styles {
+			rest, ok := strings.CutPrefix(part, hidden)
+			if ok && strings.Trim(rest, "0.%pxremt") == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,300})`)
+	tagForm     = regexp.MustCompile(`<[^>]*>`)
+)
+
+// markOfDetails returns the mark of a <details> element by its summary.
+func markOfDetails(after string) (why exchange.Mark, marked bool) {
+	m := summaryForm.FindStringSubmatch(after[:min(len(after), 1000)])
+	if m == nil {
+		return why, false
+	}
+	summary, _, _ := strings.Cut(m[1], "</summary")
+	summary = markup.Clip(strings.TrimSpace(html.UnescapeString(tagForm.ReplaceAllString(summary, " "))), 100)
+	return exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)},
+		FindWord(summary, true) != ""
+}

@@ -1,0 +1,5 @@
+package sandbox
+
+import "syscall"
+
+func childAttr() *syscall.SysProcAttr { return nil }
