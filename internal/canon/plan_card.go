@@ -149,8 +149,12 @@ func (p *Plan) applyEdit(c *Card, typ Type, e Edit) (err error) {
 	return p.writeContent(c, content, e.File)
 }
 
-// Rename moves a card, with everything below it, to a new name.
-func (p *Plan) Rename(c Card, name string) (Card, error) {
+// Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden: away
+// from a hidden card or a name that hides, it keeps the label that it had.
+func (p *Plan) Rename(c Card, name string) (Card, error) { return p.moveTo(c, name, c.Label) }
+
+// moveTo is Rename for a card that gets at least the given label.
+func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {
 	p.dependOn(c)
 	if err := checkName("new_name", name); err != nil {
 		return Card{}, err
@@ -165,6 +169,9 @@ func (p *Plan) Rename(c Card, name string) (Card, error) {
 	old := c.Key
 	c.Part = part
 	p.placeCard(&c, parent)
+	if kept := c.Label.Meet(least); !kept.Equal(c.Label) {
+		c.Own, c.Label = c.Own.Meet(least), kept
+	}
 	if !p.View().Sees(c.Label) {
 		return Card{}, p.aboveRoleFault("new_name", c.Label)
 	}

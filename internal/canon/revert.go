@@ -1,6 +1,9 @@
 package canon
 
-import "loregate/internal/markup"
+import (
+	"loregate/internal/access"
+	"loregate/internal/markup"
+)
 
 // RevertTo gives a card the name, type, content and fields of one of its versions. It also reverts
 // the children to their state at the time when that version was replaced: children trashed since
@@ -19,7 +22,7 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if err := p.revertBelow(c, v); err != nil {
 		return Card{}, err
 	}
-	c, err := p.renameAs(c, v)
+	c, err := p.renameAs(c, v, c.Label)
 	if err != nil {
 		return Card{}, err
 	}
@@ -41,8 +44,8 @@ func checkPast(c Card, v Version, field string) error {
 
 // renameAs gives a card the name that it had in a version. If the card that was its parent then
 // still exists, the card goes below that parent, under the present name of the parent; else it gets the
-// name that all who see the version know, and not a former one.
-func (p *Plan) renameAs(c Card, v Version) (Card, error) {
+// name that all who see the version know, and not a former one. It gets at least the given label.
+func (p *Plan) renameAs(c Card, v Version, least access.Label) (Card, error) {
 	if raw, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, v.Rev); err != nil || ok {
 		if err != nil {
 			return Card{}, err
@@ -66,7 +69,7 @@ func (p *Plan) renameAs(c Card, v Version) (Card, error) {
 	if markup.KeyOf(name) == c.Key {
 		return c, nil
 	}
-	return p.Rename(c, name)
+	return p.moveTo(c, name, least)
 }
 
 // revertOne gives a card the type, content and fields of a version.

@@ -146,12 +146,18 @@ func (p *Plan) allChildrenGone(c Card) bool {
 func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	switch im.Act {
 	case ActRename:
-		moved, err := p.renameAs(c, before)
+		if err := p.keepHidden(c, before.Label, seq); err != nil {
+			return err
+		}
+		moved, err := p.renameAs(c, before, access.NewLabel(access.LevelUser))
 		if err != nil {
 			return err
 		}
 		c = moved
 	case ActLabel:
+		if err := p.keepHidden(c, before.Label, seq); err != nil {
+			return err
+		}
 		own, err := p.ownLabelBefore(c, seq)
 		if err != nil {
 			return err
@@ -167,6 +173,26 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	}
 	_, err := p.revertOne(c, before)
 	return err
+}
+
+// keepHidden gives the cards below a card that were made or changed after a commit the label that they have, if the card
+// gets a wider one: they were written for those who read them now.
+func (p *Plan) keepHidden(c Card, wider access.Label, seq Seq) error {
+	if c.Label.Covers(wider) {
+		return nil
+	}
+	for below, err := range p.AllDescendants(p.ctx, c.ID, MaxNesting) {
+		if err != nil {
+			return err
+		}
+		if below.Seq <= seq || p.now[below.ID] != nil || below.Own.Equal(below.Own.Meet(below.Label)) {
+			continue
+		}
+		if _, err := p.SetLabel(below, below.Own.Meet(below.Label)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ownLabelBefore returns a card's own label before a commit. It reads the stream, because versions
