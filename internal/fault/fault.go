@@ -147,8 +147,7 @@ func KindOf(err error) Kind {
 // any write may meet it, and no place that writes a file needs to know it.
 func Classify(err error) *Error {
 	e, ok := errors.AsType[*Error](err)
-	full := errors.Is(err, errNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-	if full && (!ok || e.Kind.IsOurs() && e.Message != diskFull) {
+	if IsDiskFull(err) && (!ok || e.Kind.IsOurs() && e.Message != diskFull) {
 		return DiskFull(err)
 	}
 	return e
@@ -159,6 +158,11 @@ const diskFull = "the disk is full: writes are refused until there is space, and
 	"operator to free space, and try again"
 
 var errNoSpace = errors.New("no space is left")
+
+// IsDiskFull reports whether a full disk is a cause of an error.
+func IsDiskFull(err error) bool {
+	return errors.Is(err, errNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // DiskFull returns the error for a write that a full disk refused.
 func DiskFull(cause error) *Error {

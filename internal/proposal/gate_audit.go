@@ -43,14 +43,14 @@ func (s *Service) storeVerdict(ctx context.Context, c *candidate) (repeated *tra
 const unstored = "the verdict could not be recorded, and so nothing was changed; try again shortly"
 
 // answerUnavailable answers a proposal whose verdict could not be stored, or not be applied yet,
-// because the store failed. It returns all other errors.
+// because the store failed. It returns all other errors, and that of a full disk.
 func (s *Service) answerUnavailable(ctx context.Context, c *candidate, err error, message string) (Result, error) {
 	switch fault.KindOf(err) {
 	case fault.Internal, fault.Unavailable:
 	default:
 		return Result{}, err
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || fault.IsDiskFull(err) {
 		return Result{}, err
 	}
 	s.cfg.Logger.ErrorContext(ctx, "the verdict of a proposal could not be stored or applied", "proposal", c.rec.ID,

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,8 +32,11 @@ func TestEveryWriteOnAFullDisk(t *testing.T) {
 	caller := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Actor: access.Person,
 		Approve: true}
 	call := func(o *op.Operation, e op.Example) error {
-		_, err := a.Ops.Invoke(t.Context(), caller, op.Request{Operation: o.Name, World: app.SampleWorld,
+		r, err := a.Ops.Invoke(t.Context(), caller, op.Request{Operation: o.Name, World: app.SampleWorld,
 			Input: []byte(e.Input), Transport: "rest", IdempotencyKey: uuid.NewString()})
+		if answer, _ := json.Marshal(r); strings.Contains(string(answer), "AUDIT_UNAVAILABLE") {
+			t.Errorf("%s %s: a full disk is a verdict: %s", o.Name, e.Input, answer)
+		}
 		return err
 	}
 	free := fillDisk(t, disk)
