@@ -189,12 +189,12 @@ func (x *wiki) addArticles(ctx context.Context) error {
 // splitSource takes the hidden parts out of the wikitext of a page, and divides the rest. Hidden parts may stand in
 // the values of an infobox too.
 func (x *wiki) splitSource(line int, source string) (t text, secret string) {
-	source, secret = x.s.Hide(fmt.Sprintf("%s:%d", x.file, line), record.HTML, source)
+	source, secret = x.s.Hide(fmt.Sprintf("%s:%d", x.file, line), record.Plain, source)
 	return splitText(source, x.words), secret
 }
 
 func blocksOf(t text, secret string) []record.Block {
-	return []record.Block{{Text: t.body}, {Text: secret, GM: true}}
+	return []record.Block{{Text: t.body, Open: true}, {Text: secret, GM: true}}
 }
 
 // render returns a function that turns wikitext into HTML, once all names are known.

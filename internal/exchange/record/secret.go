@@ -18,6 +18,7 @@ type Block struct {
 	Head string // HTML that stands above the text, if readers see any of the text
 	Text string // in the form of the source
 	GM   bool   // the source hides the block from players
+	Open bool   // the hidden parts are taken out already
 }
 
 // Text returns the blocks of a text that players read, one for each part that is not blank.
@@ -38,15 +39,12 @@ type hidden struct {
 
 // markForm returns the form in which package secrecy reads a text.
 func (f Form) markForm() secrecy.Form {
-	if f == Markdown {
-		return secrecy.Markdown
-	}
-	return secrecy.HTML
+	return map[Form]secrecy.Form{HTML: secrecy.HTML, Markdown: secrecy.Markdown, Plain: secrecy.Plain}[f]
 }
 
 // mayHaveMarks reports whether a text has a sign with which a mark begins.
 func (f Form) mayHaveMarks(text string) bool {
-	return strings.ContainsAny(text, "<[&") || f == Markdown && strings.ContainsAny(text, "%:#!~`")
+	return strings.ContainsAny(text, "<[&［") || f == Markdown && strings.ContainsAny(text, "%:#!~`")
 }
 
 // Hide divides a text of a file by the marks of secrecy in it. secret is the hidden text as written, with its
@@ -104,9 +102,12 @@ func (s *Source) splitText(r Card, text []Block) (open, secret []Block) {
 	}
 	for _, b := range text {
 		hidden := b
-		if b.GM {
+		switch {
+		case b.GM:
 			b.Text = ""
-		} else {
+		case b.Open:
+			hidden.Text = ""
+		default:
 			b.Text, hidden.Text = s.Hide(r.File, r.Form, b.Text)
 			if r.Form != HTML { // the conversion to HTML leaves comments out
 				hidden.Text = commentMarks.Replace(hidden.Text)

@@ -9,6 +9,8 @@ type elements struct {
 	special []int            // positions of elements that the end tags of ordinary elements do not cross
 	cells   []int            // positions of cells and objects: only end tags of parts of tables cross these
 	tables  []int            // positions of tables and templates: only their own end tags cross these
+	// fallbacks are the positions of pictures, films and the like, whose text a page shows only if it cannot show them.
+	fallbacks []int
 }
 
 var (
@@ -20,7 +22,8 @@ var (
 		"marquee", "menu", "nav", "noembed", "noframes", "noscript", "object", "ol", "p", "plaintext", "pre", "script",
 		"search", "section", "select", "style", "summary", "table", "tbody", "td", "template", "textarea", "tfoot", "th",
 		"thead", "title", "tr", "ul", "xmp")
-	cellElements  = setOf("applet", "caption", "marquee", "object", "td", "th")
+	cellElements = setOf("annotation-xml", "applet", "caption", "desc", "foreignobject", "marquee", "mi", "mn", "mo", "ms",
+		"mtext", "object", "select", "td", "th")
 	tableElements = setOf("html", "table", "template")
 	tableParts    = setOf("caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
 )
@@ -47,7 +50,7 @@ func (e *elements) push(name string) {
 	for _, kind := range []struct {
 		is   map[string]bool
 		list *[]int
-	}{{specialElements, &e.special}, {cellElements, &e.cells}, {tableElements, &e.tables}} {
+	}{{specialElements, &e.special}, {cellElements, &e.cells}, {tableElements, &e.tables}, {marks().fallback, &e.fallbacks}} {
 		if kind.is[name] {
 			*kind.list = append(*kind.list, i)
 		}
@@ -60,7 +63,7 @@ func (e *elements) end(name string) {
 	i := lastOf(e.at[name])
 	switch {
 	case i < 0, i < lastOf(e.tables), i < lastOf(e.cells) && !tableParts[name],
-		i < lastOf(e.special) && !specialElements[name]:
+		i < lastOf(e.special) && (!specialElements[name] || name == "form"): // its end tag leaves what is in it open
 		return
 	}
 	for _, closed := range e.names[i:] {
@@ -68,7 +71,7 @@ func (e *elements) end(name string) {
 		e.at[closed] = list[:len(list)-1]
 	}
 	e.names = e.names[:i]
-	for _, list := range []*[]int{&e.special, &e.cells, &e.tables} {
+	for _, list := range []*[]int{&e.special, &e.cells, &e.tables, &e.fallbacks} {
 		for lastOf(*list) >= i {
 			*list = (*list)[:len(*list)-1]
 		}

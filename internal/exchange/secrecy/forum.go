@@ -4,6 +4,10 @@ import (
 	"html"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
 )
 
 // forumTag is a tag in brackets, such as [secret], [secret:12], [spoiler=x] and [/secret].
@@ -17,64 +21,86 @@ type forumTag struct {
 // maxForumTag is the maximum length of a tag in brackets, in bytes.
 const maxForumTag = 400
 
-// nextForumTag returns the first tag in brackets at or after an offset. Its brackets and letters may be
-// written as entities. ok is false if there is none before the offset end.
+// nextForumTag returns the first tag in brackets at or after an offset. Its brackets and letters may be written as
+// entities or wide characters, with tags of HTML and unseen characters among them. ok is false if there is none before
+// the offset end.
 func nextForumTag(s string, at, end int) (t forumTag, ok bool) {
-	for at < end {
-		i := strings.IndexAny(s[at:end], "[&")
-		if i < 0 {
-			return t, false
-		}
-		at += i
-		if c, n := charAt(s, at); c == '[' {
-			if t, ok = readForumTag(s, at, at+n, min(end, at+maxForumTag)); ok {
+	for ; at < end; at++ {
+		if at = nextSign(s, at, end, &forumSigns); at < end {
+			if t, ok = forumTagAt(s, at); ok {
 				return t, true
 			}
 		}
-		at++
 	}
 	return t, false
 }
 
-// charAt returns the character at an offset and its length: a byte, or the character of an entity.
-func charAt(s string, at int) (c byte, n int) {
+// charAt returns the character that a reader sees at an offset, and the length of what stands for it. It is 0 if
+// nothing is seen.
+func charAt(s string, at int) (c rune, n int) {
 	if s[at] != '&' {
-		return s[at], 1
+		if s[at] < utf8.RuneSelf {
+			return rune(s[at]), 1
+		}
+		c, n = utf8.DecodeRuneInString(s[at:])
+		return seen(c), n
 	}
 	near := s[at:min(len(s), at+12)]
 	if end := strings.IndexByte(near, ';'); end > 0 {
-		if plain := html.UnescapeString(near[:end+1]); len(plain) == 1 {
-			return plain[0], end + 1
+		if plain := []rune(html.UnescapeString(near[:end+1])); len(plain) == 1 {
+			return seen(plain[0]), end + 1
 		}
 	}
 	return '&', 1
 }
 
-// readForumTag reads the tag whose bracket opens at from. Its content begins at at.
-func readForumTag(s string, from, at, end int) (t forumTag, ok bool) {
+// seen returns a character without its width, and 0 for one that is not seen.
+func seen(c rune) rune {
+	switch {
+	case c >= '！' && c <= '～':
+		return c - '！' + '!'
+	case unicode.IsSpace(c) && c != '\n':
+		return ' '
+	case c >= utf8.RuneSelf && markup.Fold(string(c)) == "":
+		return 0
+	}
+	return c
+}
+
+// forumTagAt reads the tag that begins at an offset.
+func forumTagAt(s string, from int) (t forumTag, ok bool) {
+	c, n := charAt(s, from)
+	if c != '[' {
+		return t, false
+	}
 	t.from = from
-	var name []byte
+	var name []rune
 	inName := true
-	for at < end {
+	for at, end := from+n, min(len(s), from+maxForumTag); at < end; {
 		c, n := charAt(s, at)
 		at += n
 		switch {
 		case c == ']':
 			t.to, t.name = at, nameOfForumTag(string(name))
 			return t, t.name != ""
-		case c == '\n' || c == '[' || c == '<':
+		case c == '<':
+			i := strings.IndexByte(s[at:end], '>')
+			if i < 0 || s[at] == ' ' {
+				return t, false
+			}
+			at += i + 1
+		case c == '\n' || c == '[':
 			return t, false
-		case !inName:
+		case !inName || c == 0:
 		case c == '/' && strings.TrimSpace(string(name)) == "" && !t.end:
 			t.end = true
-		case c == ':' || c == '=':
+		case c == ':' || c == '=' || c == '|':
 			t.numbered, inName = c == ':', false
-			if c == '=' { // the last word is the name of an attribute, as in [secret id=12]
-				if i := strings.LastIndexByte(strings.TrimSpace(string(name)), ' '); i > 0 {
-					name = []byte(strings.TrimSpace(string(name))[:i])
-				}
+			if i := strings.LastIndexByte(strings.TrimSpace(string(name)), ' '); c == '=' && i > 0 {
+				// The last word is the name of an attribute, as in [secret id=12].
+				name = []rune(strings.TrimSpace(string(name))[:i])
 			}
-		case isLetter(c) || c == ' ' || c == '-' || c == '_' || c >= 0x80:
+		case c < utf8.RuneSelf && isLetter(byte(c)) || c == ' ' || c == '-' || c == '_' || c >= utf8.RuneSelf:
 			name = append(name, c)
 		default:
 			return t, false

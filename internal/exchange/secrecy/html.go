@@ -8,21 +8,26 @@ import (
 	"loregate/internal/exchange"
 )
 
-// htmlScanner finds the secret parts of an HTML text in one pass: comments, elements, attributes, tags in
-// brackets, and the parts below secret headings. Every token is judged once, so that the time is linear.
+// htmlScanner finds the secret parts of a text with HTML in one pass: comments, elements, attributes, tags in
+// brackets, and the parts below secret headings; in Markdown also its comments, fields and spoilers, but no headings.
+// Every token is judged once, so that the time is linear.
 type htmlScanner struct {
 	h     *Result
 	text  string
 	judge *judge
 	forum forumScanner
-	depth int // of attributes in attributes
+	depth int        // of attributes in attributes
+	signs *[256]bool // with which a mark in a text may begin
+	spoil spoilerScanner
 
-	open    elements
-	part    *hiddenPart // the part that is being read; nil: readers see the text
-	heading *htmlHeading
-	found   []span
-	restart int            // number of tags that a quotation mark without an end cut off
-	ends    map[string]int // by the name of an element that a page does not show, the offset of its last end tag
+	open     elements
+	part     *hiddenPart // the part that is being read; nil: readers see the text
+	heading  *htmlHeading
+	found    []span
+	restart  int            // number of tags that a quotation mark without an end cut off
+	ends     map[string]int // by the name of an element that a page does not show, the offset of its last end tag
+	unclosed int            // offset of a part without an end, or -1
+	signless map[string]int // by sign, one more than an offset after which there is none
 }
 
 // hiddenPart is a secret part whose end is not read yet. Exactly one of its members besides from says where
@@ -34,6 +39,7 @@ type hiddenPart struct {
 	nested   int       // number of tags in brackets that are open
 	until    int       // it ends at this offset
 	section  *htmlHeading
+	ignore   int // offset before which end tags do not count
 }
 
 // htmlHeading is a heading and the depth at which it stands.
@@ -50,22 +56,58 @@ const (
 	maxRestarts = 20
 )
 
-// findHTML finds the secret parts of an HTML text.
-func (h *Result) findHTML(text string) []span { return h.scanHTML(text, &judge{}, 0) }
+// findHTML finds the secret parts of a text with HTML. unclosed is the offset of one that has no end, or -1.
+func (h *Result) findHTML(text string) (found []span, unclosed int) {
+	if h.form == Markdown {
+		text = maskMarkdown(text)
+	}
+	s := h.scanHTML(text, &judge{}, 0)
+	return s.found, s.unclosed
+}
 
-func (h *Result) scanHTML(text string, j *judge, depth int) []span {
-	s := &htmlScanner{h: h, text: text, judge: j, depth: depth}
+func (h *Result) scanHTML(text string, j *judge, depth int) *htmlScanner {
+	s := &htmlScanner{h: h, text: text, judge: j, depth: depth, signs: &htmlSigns, unclosed: -1}
+	switch {
+	case h.form == Markdown && h.hides == nil:
+		s.signs = &commentSigns
+	case h.form == Markdown:
+		s.signs = &markdownSigns
+	}
 	s.forum = forumScanner{text: text, form: h.form, judge: j}
+	s.spoil = spoilerScanner{text: text}
 	for at := 0; at < len(text); {
 		at = s.scan(at)
 	}
 	if s.part != nil {
-		s.found = append(s.found, span{s.part.from, len(text)})
-		if s.part.section == nil && depth == 0 && h.UnclosedAt < 0 {
-			h.UnclosedAt = s.part.from
+		s.hide(s.part.from, len(text))
+		if s.part.section == nil {
+			s.unclosed = s.part.from
 		}
 	}
-	return s.found
+	return s
+}
+
+// The characters with which a mark in a text may begin. "\xef" begins a wide bracket.
+var (
+	forumSigns    = signSet("[&\xef")
+	htmlSigns     = forumSigns
+	commentSigns  = signSet("%")
+	markdownSigns = signSet("[&\xef%(>")
+)
+
+func signSet(signs string) (set [256]bool) {
+	for i := range len(signs) {
+		set[signs[i]] = true
+	}
+	return set
+}
+
+// nextSign returns the offset of the first character of a set at or after an offset, or end.
+func nextSign(s string, at, end int, set *[256]bool) int {
+	for at < end && !set[s[at]] {
+		at++
+	}
+	return at
 }
 
 // scan reads tokens from an offset. It returns the offset at which reading goes on: the end of the text, or
@@ -83,7 +125,8 @@ func (s *htmlScanner) scan(start int) (next int) {
 			if from = p.until; kind != html.TextToken {
 				from = end
 			}
-			s.found, s.part = append(s.found, span{p.from, from}), nil
+			s.hide(p.from, from)
+			s.part = nil
 		}
 		if from < end {
 			s.readToken(z, kind, from, end)
@@ -137,55 +180,113 @@ func (s *htmlScanner) hide(from, to int) { s.found = append(s.found, span{from, 
 
 func (s *htmlScanner) readComment(from, end int) {
 	raw := s.text[from:end]
+	isData := strings.HasPrefix(raw, "<![CDATA[")
+	until, closed := end, strings.HasSuffix(raw, ">")
+	switch {
+	case raw == "<!-->" || raw == "<!--->": // a browser ends the comment here, its author after the next "-->"
+		until = s.after(end, "-->", end)
+	case strings.HasPrefix(raw, "<!--"):
+		closed = strings.HasSuffix(raw, "-->") || strings.HasSuffix(raw, "--!>")
+	case isData:
+		until = max(end, s.after(from, "]]>", len(s.text)+1))
+	case strings.HasPrefix(raw, "<?"):
+		until = max(end, s.after(from, "?>", end))
+	}
 	if s.part != nil {
+		if isData { // in drawings a browser reads no tags here
+			s.part.ignore = until
+		}
 		return
 	}
 	why := exact(ruleComment, "<!-- -->")
 	if !strings.HasPrefix(raw, "<!--") {
 		why = exact(ruleComment, "<!")
 	}
-	if !s.h.isHidden(why) {
-		return
-	}
-	until, closed := end, strings.HasSuffix(raw, ">")
 	switch {
-	case raw == "<!-->" || raw == "<!--->": // a browser ends the comment here, its author after the next "-->"
-		if i := strings.Index(s.text[end:], "-->"); i >= 0 {
-			until = end + i + 3
-		}
-	case strings.HasPrefix(raw, "<!--"):
-		closed = strings.HasSuffix(raw, "-->") || strings.HasSuffix(raw, "--!>")
-	case strings.HasPrefix(strings.ToUpper(raw[:min(len(raw), 9)]), "<![CDATA["):
-		i := strings.Index(s.text[from:], "]]>")
-		if closed = i >= 0; closed {
-			until = max(end, from+i+3)
-		} else {
-			until = len(s.text) + 1
-		}
-	}
-	if until > end || !closed {
+	case !s.h.isHidden(why):
+	case until > end || !closed:
 		s.part = &hiddenPart{from: from, until: max(until, end+1)}
-		return
+	default:
+		s.hide(from, end)
 	}
-	s.hide(from, end)
+}
+
+// after returns the offset after the first sign from an offset on, or otherwise if there is none.
+func (s *htmlScanner) after(from int, sign string, otherwise int) int {
+	if from >= s.signless[sign] && s.signless[sign] > 0 {
+		return otherwise
+	}
+	if i := strings.Index(s.text[from:], sign); i >= 0 {
+		return from + i + len(sign)
+	}
+	if s.signless == nil {
+		s.signless = map[string]int{}
+	}
+	s.signless[sign] = from + 1
+	return otherwise
 }
 
 func (s *htmlScanner) readText(from, end int) {
 	if s.heading != nil && s.heading.text.Len() <= maxHeading {
 		s.heading.text.WriteString(html.UnescapeString(s.text[from:min(end, from+2*maxHeading)]))
 	}
-	for from < end && (s.part == nil || s.part.tag != "") {
-		t, ok := nextForumTag(s.text, from, end)
-		if !ok {
+	if s.part == nil && lastOf(s.open.fallbacks) >= 0 && strings.TrimSpace(s.text[from:end]) != "" &&
+		s.h.isHidden(exact(ruleElement, "text in a picture or film")) {
+		s.hide(from, end)
+		return
+	}
+	for at := from; at < end && (s.part == nil || s.part.tag != ""); {
+		signs := s.signs
+		if s.part != nil {
+			signs = &forumSigns
+		}
+		if at = nextSign(s.text, at, end, signs); at == end {
 			return
 		}
-		from = t.to
+		at += s.readSign(at, end)
+	}
+}
+
+// readSign reads the mark that begins at an offset of a text which ends at end. It returns the number of bytes to skip.
+func (s *htmlScanner) readSign(at, end int) int {
+	if t, ok := forumTagAt(s.text, at); ok && s.signs != &commentSigns {
 		if s.part != nil {
 			s.closeForum(t)
-		} else if opens, toEnd := s.forum.opens(t); opens {
+			return t.to - at
+		}
+		if opens, toEnd := s.forum.opens(t); opens {
 			s.openForum(t, toEnd)
+			return t.to - at
 		}
 	}
+	if s.part != nil || s.h.form != Markdown {
+		return 1
+	}
+	var n int
+	var why exchange.Mark
+	closed := true
+	switch s.text[at] {
+	case '%':
+		if n = enclosedLength(s.text[at:], "%%", "%%"); n > 0 {
+			why = exact(ruleComment, "%%")
+			closed = n > 3 && strings.HasSuffix(s.text[at:at+n], "%%")
+		}
+	case '(', '[':
+		n, why = readSecretField(s.text[at:])
+	case '>':
+		n, why = s.spoil.read(at)
+	}
+	switch {
+	case n == 0 || !s.h.isHidden(why):
+		return 1
+	case !closed:
+		s.part = &hiddenPart{from: at, until: len(s.text) + 1}
+	case at+n > end:
+		s.part = &hiddenPart{from: at, until: at + n}
+	default:
+		s.hide(at, at+n)
+	}
+	return n
 }
 
 func (s *htmlScanner) openForum(t forumTag, toEnd bool) {
@@ -225,7 +326,7 @@ func headingLevel(name string) int {
 
 func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 	t := readTag(s.text[from:end])
-	if t.name != "script" && t.name != "style" {
+	if t.name != "script" && t.name != "style" && (s.part == nil || s.part.elements == nil) {
 		z.NextIsNotRawText() // other elements are read as if they were shown
 	}
 	if p := s.part; p != nil {
@@ -243,7 +344,11 @@ func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 		s.hide(p.from, from)
 		s.part = nil
 	}
-	if why, marked := s.judge.markOf(t, s.text[end:]); marked && s.isEnded(t, end) && s.h.isHidden(why) {
+	why, marked := s.judge.markOf(t, s.text[end:])
+	if marked && !s.isEnded(t, end) {
+		marked, why.Doubt = s.h.form != Plain && marks().unended[t.name], true
+	}
+	if marked && s.h.isHidden(why) {
 		if voidElements[t.name] {
 			s.hide(from, end)
 			return
@@ -253,16 +358,18 @@ func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 		return
 	}
 	s.hideAttributes(t, from)
-	if level := headingLevel(t.name); level > 0 && s.heading == nil {
+	if level := headingLevel(t.name); level > 0 && s.heading == nil && s.h.form != Markdown {
 		s.heading = &htmlHeading{from: from, level: level, depth: len(s.open.names)}
 	}
-	s.open.push(t.name)
+	if !marks().fallback[t.name] || s.isEnded(t, end) {
+		s.open.push(t.name)
+	}
 }
 
-// isEnded reports whether an element that is hidden only because a page does not show it has an end tag. If it
-// has none, it is a word in a text that is not HTML.
+// isEnded reports whether an element of which a page shows nothing, or not its text, has an end tag. If it has none, it
+// may be a word in a text that is not HTML.
 func (s *htmlScanner) isEnded(t tag, at int) bool {
-	if !marks().unshown[t.name] || voidElements[t.name] {
+	if !marks().unshown[t.name] && !marks().fallback[t.name] || voidElements[t.name] {
 		return true
 	}
 	last, ok := s.ends[t.name]
@@ -297,16 +404,19 @@ func (s *htmlScanner) hideAttributes(t tag, from int) {
 
 // isMarkedValue reports whether an attribute's value has a secret part.
 func (h *Result) isMarkedValue(value string, j *judge, depth int) bool {
-	if !strings.ContainsAny(value, "<[") {
+	if !strings.ContainsAny(value, "<[%［") {
 		return false
 	}
 	if depth >= maxNested {
 		return h.isHidden(exact(ruleElement, "attributes in attributes"))
 	}
-	return len(h.scanHTML(value, j, depth+1)) > 0
+	return len(h.scanHTML(value, j, depth+1).found) > 0
 }
 
 func (s *htmlScanner) readEnd(name string, from, end int) {
+	if s.part != nil && from < s.part.ignore {
+		return
+	}
 	if p := s.part; p != nil && p.elements != nil {
 		if p.elements.end(name); len(p.elements.names) == 0 {
 			s.hide(p.from, end)

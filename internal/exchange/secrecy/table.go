@@ -31,13 +31,15 @@ type table struct {
 	} `yaml:"keys"`
 	Values struct{ Everybody, No, Yes []string } `yaml:"values"`
 	HTML   struct {
-		Unshown, Styles, Revealed []string
-		OpenClasses               []string `yaml:"open_classes"`
+		Unshown, Unended, Fallback, Styles, Revealed []string
+		DoubtfulStyles                               []string `yaml:"doubtful_styles"`
+		OpenClasses                                  []string `yaml:"open_classes"`
 	} `yaml:"html"`
 	Forum []string `yaml:"forum"`
 
-	exact, strong, all, whole *regexp.Regexp
-	unshown                   map[string]bool
+	exact, strong, all, whole  *regexp.Regexp
+	unshown, unended, fallback map[string]bool
+	hiding, dimming            *regexp.Regexp // declarations of styles
 }
 
 // marks returns the table. It is read when it is first used.
@@ -55,9 +57,8 @@ var marks = sync.OnceValue(func() *table {
 	t.strong = regexp.MustCompile(` (` + strings.Join(strong, "|") + `) `)
 	t.all = regexp.MustCompile(` (` + strings.Join(all, "|") + `) `)
 	t.whole = regexp.MustCompile(`^` + t.Whole + `$`)
-	t.unshown = map[string]bool{}
-	for _, name := range t.HTML.Unshown {
-		t.unshown[name] = true
-	}
+	t.unshown, t.unended, t.fallback = setOf(t.HTML.Unshown...), setOf(t.HTML.Unended...), setOf(t.HTML.Fallback...)
+	t.hiding = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.Styles, "|") + `)$`)
+	t.dimming = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.DoubtfulStyles, "|") + `)$`)
 	return t
 })

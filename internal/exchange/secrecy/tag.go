@@ -132,8 +132,12 @@ func (j *judge) isExact(text string) bool {
 // markOf returns the mark of a start tag: that of its name or of an attribute. after is the text that
 // follows it.
 func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
-	if marks().unshown[t.name] || j.isExact(t.name) {
+	isOpen := t.name == "dialog" && slices.ContainsFunc(t.attrs, func(a attribute) bool { return a.key == "open" })
+	if marks().unshown[t.name] && !isOpen || j.isExact(t.name) {
 		return exact(ruleElement, "<"+t.name+">"), true
+	}
+	if strings.ContainsAny(t.name, "-:.") && len(t.name) <= maxJudged && FindWord(t.name, true) != "" {
+		return exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: true}, true
 	}
 	for _, a := range t.attrs {
 		if t.name == "input" && a.key == "type" && strings.EqualFold(a.value, "hidden") {
@@ -151,11 +155,11 @@ func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
 
 func (j *judge) judgeAttribute(a attribute) judgement {
 	switch {
-	case a.key == "hidden":
-		return judgement{exact(ruleElement, "hidden"), true}
+	case a.key == "hidden" || a.key == "popover":
+		return judgement{exact(ruleElement, a.key), true}
 	case a.key == "style":
-		return judgement{exact(ruleElement, "style"), isHiddenStyle(a.value)}
-	case a.key != "class" && !strings.HasPrefix(a.key, "data-"):
+		return judgeStyle(a.value)
+	case len(a.key) > maxJudged:
 		return judgement{}
 	}
 	key := a.key + "=" + a.value
@@ -163,10 +167,17 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 	if ok {
 		return got
 	}
-	if a.key == "class" {
+	switch name, isData := strings.CutPrefix(a.key, "data-"); {
+	case a.key == "class":
 		got = j.judgeClass(strings.Fields(a.value))
-	} else {
-		got = j.judgeData(a)
+	case isData:
+		got = j.judgeData(a, name)
+	case truthOf(a.value) == isNo:
+	case j.isExact(a.key):
+		got = judgement{exact(ruleElement, a.key), true}
+	case strings.HasPrefix(a.key, "aria-"): // for readers who do not see the page
+	case a.key == "id" && j.isExact(a.value) || strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
+		got = judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
 	if len(key) <= maxJudged && len(j.attrs) < maxKept {
 		if j.attrs == nil {
@@ -197,8 +208,7 @@ func (j *judge) judgeClass(classes []string) (got judgement) {
 
 // judgeData judges a data attribute: one with a secret word as its value, one such as data-secret, and one
 // that names the readers, such as data-visibility, for which everything hides but a word for everybody.
-func (j *judge) judgeData(a attribute) judgement {
-	name := strings.TrimPrefix(a.key, "data-")
+func (j *judge) judgeData(a attribute, name string) judgement {
 	key, said := markup.PartKey(name), truthOf(a.value)
 	hides := false
 	switch {
@@ -212,6 +222,9 @@ func (j *judge) judgeData(a attribute) judgement {
 		hides = said != isNo
 	}
 	hides = hides || slices.ContainsFunc(strings.Fields(a.value), j.isExact)
+	if !hides && said != isNo && FindWord(name, true) != "" {
+		return judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
+	}
 	return judgement{exact(ruleElement, a.key+"="+markup.Clip(strings.ToLower(a.value), 60)), hides}
 }
 
@@ -223,8 +236,8 @@ var (
 	cssSpace   = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "\f", "")
 )
 
-// isHiddenStyle reports whether a style shows nothing.
-func isHiddenStyle(style string) bool {
+// judgeStyle judges a style: one that shows nothing is a mark, and one that may show nothing is doubtful.
+func judgeStyle(style string) (got judgement) {
 	style = cssComment.ReplaceAllString(style, "")
 	style = cssEscape.ReplaceAllStringFunc(style, func(s string) string {
 		n, _ := strconv.ParseInt(strings.TrimSpace(s[1:]), 16, 32) // the pattern has at most six digits
@@ -232,14 +245,14 @@ func isHiddenStyle(style string) bool {
 	})
 	for part := range strings.SplitSeq(strings.ToLower(cssSpace.Replace(style)), ";") {
 		part, _, _ = strings.Cut(part, "!important")
-		for _, hidden := range marks().HTML.Styles {
-			rest, ok := strings.CutPrefix(part, hidden)
-			if ok && strings.Trim(rest, "0.%pxremt") == "" {
-				return true
-			}
+		switch {
+		case marks().hiding.MatchString(part):
+			return judgement{exact(ruleElement, "style"), true}
+		case marks().dimming.MatchString(part):
+			got = judgement{exchange.Mark{Rule: ruleElement, What: "style", Doubt: true}, true}
 		}
 	}
-	return false
+	return got
 }
 
 var (

@@ -193,7 +193,7 @@ func (t *turns) hide(file, text string) (open, secret string) {
 	if !strings.ContainsAny(text, "<[&") {
 		return text, ""
 	}
-	parts := secrecy.Split(text, secrecy.HTML, func(m exchange.Mark) bool { return t.choices.Decide(m, file, true) })
+	parts := secrecy.Split(text, secrecy.Plain, func(m exchange.Mark) bool { return t.choices.Decide(m, file, true) })
 	return parts.Open, parts.Secret()
 }
 
