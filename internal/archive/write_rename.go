@@ -26,7 +26,7 @@ func renameWrites(d *deps) []*op.Operation {
 		},
 		Title: "Rename or move a card",
 		Doc: "Rename a card, or move it below another card. The cards below it move with it, and links and nests to them are rewritten in cards whose readers can all see the card. " +
-			"The card is still found by its old name. dry_run shows the changes.",
+			"The card is still found by its old name, and stays hidden from those to whom it was hidden. dry_run shows the changes.",
 		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin,
 		Examples: []op.Example{
 			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},

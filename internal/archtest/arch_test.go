@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"op":          {"access", "body", "fault", "markup"},
 	"op/optest":   {"op", "access", "fault"},
 	"canon":       {"access", "fault", "markup", "media"},
-	"media":       {},
+	"media":       {"markup"},
 	"job":         {"access", "fault", "wait"},
 	"sample":      {},
 	"raceenabled": {},

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"loregate/internal/markup"
 )
 
 // svgWords lists, after "elements", "attributes" and "functions", the names that an SVG keeps.
@@ -65,7 +67,7 @@ type svgCleaner struct {
 
 func cleanSVG(w *writer, r *reader) error {
 	c := &svgCleaner{w: w}
-	d := xml.NewDecoder(r)
+	d := xml.NewDecoder(markup.XMLTags(r))
 	for {
 		t, err := d.RawToken()
 		if err == nil {

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	be "encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"os"
@@ -101,12 +103,36 @@ func crowds(scale int) []shot {
 	for i := range 3000 / scale {
 		fmt.Fprintf(&related, "n%d,%q\n", i, many)
 	}
+	commas := "name,x\nThe Float" + strings.Repeat(",", 10_000_000/scale) + "\n"
+	quoted := "name,x\nThe Float" + strings.Repeat(",\"\n\"", 4_000_000/scale) + "\n"
+	attributes := `<mediawiki><page` + strings.Repeat(` a=">"`, 4_000_000/scale) + `><title>Float</title></page></mediawiki>`
+	var entries strings.Builder
+	for i := range 400_000 / scale {
+		if i > 0 {
+			entries.WriteByte(',')
+		}
+		fmt.Fprintf(&entries, `{"keys":["k%d"],"content":"c"}`, i)
+	}
+	picture := pictureOf(`{"spec":"chara_card_v2","data":{"name":"Float","description":"x","character_book":{"entries":[` +
+		entries.String() + `]}}}`)
 	deep := strings.Repeat("[", 10<<20/scale)
 	of := func(text string) (s bound.Size) { s.Add(int64(len(text))); return s }
 	return []shot{{"notes.zip", notes.Bytes(), "", bound.Size{Files: 99_000 / scale}},
 		{"book.json", []byte(book.String()), "", of(book.String())}, {"columns.csv", []byte(columns), "", of(columns)},
 		{"related.csv", []byte(related.String()), "", of(related.String())},
+		{"commas.csv", []byte(commas), "", of(commas)}, {"quoted.csv", []byte(quoted), "", of(quoted)},
+		{"attributes.xml", []byte(attributes), "", of(attributes)}, {"card.png", []byte(picture), "", of(picture)},
 		{"deep.json", []byte(deep), "no format is recognized", of(deep)}}
+}
+
+// pictureOf returns a PNG picture with a character card in it.
+func pictureOf(card string) string {
+	chunk := func(kind, body string) string {
+		size := be.BigEndian.AppendUint32(nil, uint32(len(body)))
+		return string(size) + kind + body + string(be.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(kind+body))))
+	}
+	return "\x89PNG\r\n\x1a\n" + chunk("tEXt", "chara\x00"+base64.StdEncoding.EncodeToString([]byte(card))) +
+		chunk("IEND", "")
 }
 
 // TestBoundsOfImports sends files that become large, and files of very many small things, as imports.

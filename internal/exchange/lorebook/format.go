@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"loregate/internal/exchange"
+	"loregate/internal/fault"
 )
 
 // Formats returns the descriptions of the formats.
@@ -78,7 +79,11 @@ func recognizeBook(p *exchange.Peek) string {
 		if err != nil {
 			continue
 		}
-		if b, err := parseBook(stemOf(name), data); err == nil && b != nil {
+		b, err := parseBook(stemOf(name), data)
+		switch {
+		case fault.KindOf(err) == fault.TooLarge: // the import says so
+			return name + " is a lorebook"
+		case err == nil && b != nil:
 			return name + " is a lorebook of the kind " + b.dialect
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -233,4 +234,22 @@ func FuzzImport(f *testing.F) {
 			t.Errorf("a user sees %v", got)
 		}
 	})
+}
+
+// TestAGreatBookIsRecognized looks at books with very many entries, which an import may refuse, but by its name.
+func TestAGreatBookIsRecognized(t *testing.T) {
+	for _, n := range []int{10, 150_000, 400_000} {
+		var b strings.Builder
+		b.WriteString(`{"entries":{`)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `"%d":{"key":["k"],"content":"c"}`, i)
+		}
+		b.WriteString("}}")
+		if why := recognizeBook(exchange.NewPeek(exchangetest.Files(map[string]string{"w.json": b.String()}), "")); why == "" {
+			t.Errorf("a book of %d entries is not recognized", n)
+		}
+	}
 }

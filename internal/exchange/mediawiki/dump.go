@@ -67,7 +67,7 @@ var errTooMany = errors.New("the dump has more than 500,000 pages")
 // readDump calls each with every page. It returns io.ErrUnexpectedEOF or another error with the line at
 // which the dump cannot be read further. Entities beyond those of XML are not expanded.
 func readDump(r io.Reader, each func(page, int)) (line int, err error) {
-	d := xml.NewDecoder(r)
+	d := xml.NewDecoder(markup.XMLTags(r))
 	d.Strict = false
 	for n := 0; ; {
 		t, err := d.Token()

@@ -36,6 +36,7 @@ type Source struct {
 	taken      map[taken[markup.Key]]bool
 	codes      map[taken[string]]bool
 	edges      map[edgeKey]*exchange.Edge
+	ended      func() error // of the import, when it is to stop
 
 	// JudgesWords is set for sources in which words such as "Secret:" at the beginning of a paragraph suggest
 	// a secret, as in notes. In books of rules they suggest nothing.
@@ -59,10 +60,14 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 	read func(*Source) error) (exchange.Summary, error) {
 	sum := exchange.Summary{DryRun: g.Request().DryRun}
 	s := newSource(format, o)
+	s.ended = ctx.Err
 	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
 		s.snapshot = l
 		if err := read(s); err != nil {
 			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		for _, add := range s.secrets {
 			add()
@@ -89,7 +94,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 func newSource(format string, o exchange.Options) *Source {
 	return &Source{format: format, Options: o, Choices: exchange.NewChoices(o.Open, o.Confirm),
 		collection: exchange.NewCollection(), taken: map[taken[markup.Key]]bool{}, codes: map[taken[string]]bool{},
-		edges: map[edgeKey]*exchange.Edge{}}
+		edges: map[edgeKey]*exchange.Edge{}, ended: func() error { return nil }}
 }
 
 // reportRenamed reports the names that were used already and the names that lost characters.
@@ -374,8 +379,11 @@ func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs ma
 }
 
 // Link adds a link. Of several links of one kind and direction between the same sheets the first counts; it is visible
-// if one of them is.
+// if one of them is. A few records may name very many others: nothing is added when the import has ended.
 func (s *Source) Link(e *exchange.Edge) {
+	if s.ended() != nil {
+		return
+	}
 	for _, text := range exchange.TextsOf(e.Attrs) {
 		if _, secret := s.Hide(e.File, HTML, text); secret != "" {
 			gm := access.NewLabel(access.LevelGM)

@@ -11,6 +11,7 @@ type elements struct {
 	tables  []int            // positions of tables and templates: only their own end tags cross these
 	// fallbacks are the positions of pictures, films and the like, whose text a page shows only if it cannot show them.
 	fallbacks []int
+	marked    []int // positions of elements that are secret themselves
 }
 
 var (
@@ -23,7 +24,7 @@ var (
 		"search", "section", "select", "style", "summary", "table", "tbody", "td", "template", "textarea", "tfoot", "th",
 		"thead", "title", "tr", "ul", "xmp")
 	cellElements = setOf("annotation-xml", "applet", "caption", "desc", "foreignobject", "marquee", "mi", "mn", "mo", "ms",
-		"mtext", "object", "select", "td", "th")
+		"mtext", "object", "select", "td", "th", "title")
 	tableElements = setOf("html", "table", "template")
 	tableParts    = setOf("caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
 )
@@ -57,14 +58,31 @@ func (e *elements) push(name string) {
 	}
 }
 
+// pushMarked is push for an element that is secret itself.
+func (e *elements) pushMarked(name string) {
+	e.marked = append(e.marked, len(e.names))
+	e.push(name)
+}
+
+// isDrawing reports whether an element of a drawing or formula is open, in which scripts and styles are elements too.
+func (e *elements) isDrawing() bool { return e != nil && len(e.at["svg"])+len(e.at["math"]) > 0 }
+
 // end closes the innermost element of a name, with all elements in it. It does nothing if the end tag
 // belongs to no open element, or to one around an element that the end tag cannot cross.
 func (e *elements) end(name string) {
 	i := lastOf(e.at[name])
 	switch {
 	case i < 0, i < lastOf(e.tables), i < lastOf(e.cells) && !tableParts[name],
-		i < lastOf(e.special) && (!specialElements[name] || name == "form"): // its end tag leaves what is in it open
+		i < lastOf(e.special) && !specialElements[name], name == "p" && i < lastOf(e.at["button"]),
+		name == "form" && i < len(e.names)-1: // its end tag leaves what is in it open
 		return
+	}
+	// A secret element without an end tag of its own may go on: browsers open some again, and know no others.
+	var goesOn string
+	for ; lastOf(e.marked) >= i; e.marked = e.marked[:len(e.marked)-1] {
+		if at := lastOf(e.marked); at > i {
+			goesOn = e.names[at]
+		}
 	}
 	for _, closed := range e.names[i:] {
 		list := e.at[closed]
@@ -75,6 +93,9 @@ func (e *elements) end(name string) {
 		for lastOf(*list) >= i {
 			*list = (*list)[:len(*list)-1]
 		}
+	}
+	if goesOn != "" {
+		e.pushMarked(goesOn)
 	}
 }
 

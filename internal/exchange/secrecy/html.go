@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -12,13 +13,14 @@ import (
 // brackets, and the parts below secret headings; in Markdown also its comments, fields and spoilers, but no headings.
 // Every token is judged once, so that the time is linear.
 type htmlScanner struct {
-	h     *Result
-	text  string
-	judge *judge
-	forum forumScanner
-	depth int        // of attributes in attributes
-	signs *[256]bool // with which a mark in a text may begin
-	spoil spoilerScanner
+	h        *Result
+	text     string
+	judge    *judge
+	forum    forumScanner
+	depth    int        // of attributes in attributes
+	signs    *[256]bool // with which a mark in a text may begin
+	spoil    spoilerScanner
+	percents int // number of "%%" from the first on
 
 	open     elements
 	part     *hiddenPart // the part that is being read; nil: readers see the text
@@ -39,7 +41,10 @@ type hiddenPart struct {
 	nested   int       // number of tags in brackets that are open
 	until    int       // it ends at this offset
 	section  *htmlHeading
-	ignore   int // offset before which end tags do not count
+	seen     bool      // the section has a text
+	inner    *elements // a secret element in it, which may end after it
+	opaque   bool      // a browser reads no tags in it
+	ignore   int       // offset before which end tags do not count
 }
 
 // htmlHeading is a heading and the depth at which it stands.
@@ -56,12 +61,11 @@ const (
 	maxRestarts = 20
 )
 
-// findHTML finds the secret parts of a text with HTML. unclosed is the offset of one that has no end, or -1.
-func (h *Result) findHTML(text string) (found []span, unclosed int) {
-	if h.form == Markdown {
-		text = maskMarkdown(text)
-	}
-	s := h.scanHTML(text, &judge{}, 0)
+// findHTML finds the secret parts of a text with HTML. unclosed is the offset of a part that has no end, or -1.
+func (h *Result) findHTML(readable string) (found []span, unclosed int) {
+	j := &judge{}
+	j.readSheets(readable)
+	s := h.scanHTML(readable, j, 0)
 	return s.found, s.unclosed
 }
 
@@ -125,8 +129,12 @@ func (s *htmlScanner) scan(start int) (next int) {
 			if from = p.until; kind != html.TextToken {
 				from = end
 			}
-			s.hide(p.from, from)
-			s.part = nil
+			if s.part = nil; p.inner != nil {
+				s.part = &hiddenPart{from: p.from, elements: p.inner}
+				from = at
+			} else {
+				s.hide(p.from, from)
+			}
 		}
 		if from < end {
 			s.readToken(z, kind, from, end)
@@ -159,7 +167,11 @@ func (s *htmlScanner) readRest(at int) (next int) {
 		return len(s.text)
 	}
 	t := readTag(s.text[at:])
-	if why, marked := s.judge.markOf(t, ""); marked && s.h.isHidden(why) {
+	if s.h.form == HTML && s.h.isHidden(exchange.Mark{Rule: ruleElement, What: "a tag without an end", Doubt: true}) {
+		s.part = &hiddenPart{from: at, until: len(s.text) + 1}
+		return len(s.text)
+	}
+	if s.isMarked(t, len(s.text)) {
 		s.part = &hiddenPart{from: at, until: len(s.text) + 1}
 		return len(s.text)
 	}
@@ -205,7 +217,7 @@ func (s *htmlScanner) readComment(from, end int) {
 	switch {
 	case !s.h.isHidden(why):
 	case until > end || !closed:
-		s.part = &hiddenPart{from: from, until: max(until, end+1)}
+		s.part = &hiddenPart{from: from, until: max(until, end+1), opaque: raw != "<!-->" && raw != "<!--->" && strings.HasPrefix(raw, "<!--")}
 	default:
 		s.hide(from, end)
 	}
@@ -227,7 +239,7 @@ func (s *htmlScanner) after(from int, sign string, otherwise int) int {
 }
 
 func (s *htmlScanner) readText(from, end int) {
-	if s.heading != nil && s.heading.text.Len() <= maxHeading {
+	if s.part == nil && s.heading != nil && s.heading.text.Len() <= maxHeading {
 		s.heading.text.WriteString(html.UnescapeString(s.text[from:min(end, from+2*maxHeading)]))
 	}
 	if s.part == nil && lastOf(s.open.fallbacks) >= 0 && strings.TrimSpace(s.text[from:end]) != "" &&
@@ -235,7 +247,10 @@ func (s *htmlScanner) readText(from, end int) {
 		s.hide(from, end)
 		return
 	}
-	for at := from; at < end && (s.part == nil || s.part.tag != ""); {
+	if s.part != nil && s.part.section != nil {
+		s.part.seen = s.part.seen || strings.TrimSpace(s.text[from:end]) != ""
+	}
+	for at := from; at < end && (s.part == nil || s.part.tag != "" || s.part.section != nil); {
 		signs := s.signs
 		if s.part != nil {
 			signs = &forumSigns
@@ -250,7 +265,7 @@ func (s *htmlScanner) readText(from, end int) {
 // readSign reads the mark that begins at an offset of a text which ends at end. It returns the number of bytes to skip.
 func (s *htmlScanner) readSign(at, end int) int {
 	if t, ok := forumTagAt(s.text, at); ok && s.signs != &commentSigns {
-		if s.part != nil {
+		if s.part != nil && s.part.tag != "" {
 			s.closeForum(t)
 			return t.to - at
 		}
@@ -269,12 +284,19 @@ func (s *htmlScanner) readSign(at, end int) int {
 	case '%':
 		if n = enclosedLength(s.text[at:], "%%", "%%"); n > 0 {
 			why = exact(ruleComment, "%%")
-			closed = n > 3 && strings.HasSuffix(s.text[at:at+n], "%%")
+			if s.depth == 0 && s.percents == 0 {
+				s.percents = strings.Count(s.text[at:], "%%")
+			}
+			if closed = s.percents%2 == 0; !closed { // which of them begins the comment is not known
+				n = len(s.text) - at
+			}
 		}
 	case '(', '[':
 		n, why = readSecretField(s.text[at:])
+		n = s.withComments(at, n)
 	case '>':
 		n, why = s.spoil.read(at)
+		n = s.withComments(at, n)
 	}
 	switch {
 	case n == 0 || !s.h.isHidden(why):
@@ -289,8 +311,27 @@ func (s *htmlScanner) readSign(at, end int) int {
 	return n
 }
 
+// withComments returns the length of a part with the comments that begin in it.
+func (s *htmlScanner) withComments(at, n int) int {
+	for i := 0; i < n; i++ {
+		if c := s.text[at+i]; c == '%' || c == '<' {
+			if length := commentLength(s.text[at+i:]); length > 0 {
+				n = max(n, i+length)
+				i += length - 1
+			}
+		}
+	}
+	return n
+}
+
 func (s *htmlScanner) openForum(t forumTag, toEnd bool) {
 	if !s.h.isHidden(exact(ruleBlock, "["+t.name+"]")) {
+		return
+	}
+	if p := s.part; p != nil { // in a section, which a heading in the tag does not end
+		if !s.forum.isWhole(t) && !toEnd {
+			p.tag, p.nested = t.name, 1
+		}
 		return
 	}
 	switch {
@@ -309,8 +350,16 @@ func (s *htmlScanner) closeForum(t forumTag) {
 	case !t.end && !s.forum.isWhole(t):
 		s.part.nested++
 	case t.end:
-		if s.part.nested--; s.part.nested == 0 {
-			s.hide(s.part.from, t.to)
+		if s.part.nested--; s.part.nested > 0 {
+			return
+		}
+		switch p := s.part; {
+		case p.section != nil:
+			p.tag = ""
+		case p.inner != nil:
+			s.part = &hiddenPart{from: p.from, elements: p.inner}
+		default:
+			s.hide(p.from, t.to)
 			s.part = nil
 		}
 	}
@@ -326,29 +375,25 @@ func headingLevel(name string) int {
 
 func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 	t := readTag(s.text[from:end])
-	if t.name != "script" && t.name != "style" && (s.part == nil || s.part.elements == nil) {
+	level := headingLevel(t.name)
+	if g := s.heading; g != nil && s.part == nil && (level > 0 || specialElements[t.name]) &&
+		strings.TrimSpace(g.text.String()) != "" { // the heading has no end tag
+		s.heading = nil
+		s.beginSection(g)
+	}
+	isCode := (t.name == "script" || t.name == "style") && !s.open.isDrawing()
+	if p := s.part; p == nil && !isCode || p != nil && (p.elements.isDrawing() || p.inner.isDrawing()) {
 		z.NextIsNotRawText() // other elements are read as if they were shown
 	}
-	if p := s.part; p != nil {
-		level := headingLevel(t.name)
-		switch {
-		case p.elements != nil:
-			p.elements.push(t.name)
-			return
-		case p.section == nil:
-			return
-		case level == 0 || level > p.section.level:
-			s.open.push(t.name)
-			return
-		}
-		s.hide(p.from, from)
+	if s.part != nil && !s.endsSection(t, level) {
+		s.readStartWithin(t, end)
+		return
+	}
+	if s.part != nil {
+		s.hide(s.part.from, from)
 		s.part = nil
 	}
-	why, marked := s.judge.markOf(t, s.text[end:])
-	if marked && !s.isEnded(t, end) {
-		marked, why.Doubt = s.h.form != Plain && marks().unended[t.name], true
-	}
-	if marked && s.h.isHidden(why) {
+	if s.isMarked(t, end) {
 		if voidElements[t.name] {
 			s.hide(from, end)
 			return
@@ -358,10 +403,53 @@ func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 		return
 	}
 	s.hideAttributes(t, from)
-	if level := headingLevel(t.name); level > 0 && s.heading == nil && s.h.form != Markdown {
+	if level > 0 && s.heading == nil && s.h.form != Markdown {
 		s.heading = &htmlHeading{from: from, level: level, depth: len(s.open.names)}
 	}
 	if !marks().fallback[t.name] || s.isEnded(t, end) {
+		s.open.push(t.name)
+	}
+}
+
+// isMarked reports whether an element is secret: by a mark, or because a page does not show it.
+func (s *htmlScanner) isMarked(t tag, end int) bool {
+	why, marked := s.judge.markOf(t, s.text[end:])
+	isOpen := t.name == "dialog" && slices.ContainsFunc(t.attrs, func(a attribute) bool { return a.key == "open" })
+	if !marked && marks().unshown[t.name] && !isOpen {
+		ended := s.isEnded(t, end)
+		why = exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: !ended}
+		marked = ended || s.h.form != Plain && marks().unended[t.name]
+	}
+	return marked && s.h.isHidden(why)
+}
+
+// endsSection reports whether a start tag ends the section that is read: a heading of the same or a higher level that
+// stands in no secret part and no cell of it.
+func (s *htmlScanner) endsSection(t tag, level int) bool {
+	p := s.part
+	return p.section != nil && p.inner == nil && p.tag == "" && level > 0 && level <= p.section.level &&
+		lastOf(s.open.cells) < p.section.depth && !s.isMarked(t, len(s.text))
+}
+
+// readStartWithin reads a start tag in a secret part.
+func (s *htmlScanner) readStartWithin(t tag, end int) {
+	p := s.part
+	switch {
+	case p.opaque:
+	case !voidElements[t.name] && s.isMarked(t, end):
+		within := p.elements
+		if within == nil {
+			if p.inner == nil {
+				p.inner = &elements{}
+			}
+			within = p.inner
+		}
+		within.pushMarked(t.name)
+	case p.elements != nil:
+		p.elements.push(t.name)
+	case p.inner != nil:
+		p.inner.push(t.name)
+	case p.section != nil:
 		s.open.push(t.name)
 	}
 }
@@ -414,22 +502,33 @@ func (h *Result) isMarkedValue(value string, j *judge, depth int) bool {
 }
 
 func (s *htmlScanner) readEnd(name string, from, end int) {
-	if s.part != nil && from < s.part.ignore {
+	p := s.part
+	switch {
+	case p != nil && from < p.ignore:
 		return
-	}
-	if p := s.part; p != nil && p.elements != nil {
+	case p != nil && p.elements != nil:
 		if p.elements.end(name); len(p.elements.names) == 0 {
 			s.hide(p.from, end)
 			s.part = nil
 		}
 		return
+	case p != nil && p.inner != nil:
+		if p.inner.end(name); len(p.inner.names) == 0 {
+			p.inner = nil
+		}
+		return
 	}
 	s.open.end(name)
-	if p := s.part; p != nil {
-		if p.section != nil && len(s.open.names) < p.section.depth {
-			s.hide(p.from, from)
-			s.part = nil
+	if p != nil {
+		if p.section == nil || len(s.open.names) >= p.section.depth {
+			return
 		}
+		if !p.seen || name == "header" || name == "hgroup" { // what ends holds the heading alone
+			p.section.depth = len(s.open.names)
+			return
+		}
+		s.hide(p.from, from)
+		s.part = nil
 		return
 	}
 	if g := s.heading; g != nil && (headingLevel(name) > 0 || len(s.open.names) <= g.depth) {

@@ -7,37 +7,44 @@ import (
 	"loregate/internal/exchange"
 )
 
-var bracketField = regexp.MustCompile(`^[\[(][ \t]*([*_]{0,3})([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
+var bracketField = regexp.MustCompile(`^[\[(][^\pL\pN\n\])]{0,12}()([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
 
 // maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192
 
-// readSecretField reads a Dataview field in brackets with a secret word in its key and a text as
-// its value. A field with a yes or no is about the whole note and is not read here.
+// readSecretField reads a Dataview field in brackets with a secret word in its key and a text as its value. A field with
+// a yes or no is about the whole note and is not read here. One that is not closed in its paragraph ends with its line.
 func readSecretField(s string) (n int, why exchange.Mark) {
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
 	if m == nil || FindWord(m[2], true) == "" {
 		return 0, why
 	}
-	line, _, _ := strings.Cut(s[:min(len(s), maxInline)], "\n")
-	n = bracketEnd(line)
-	inner := strings.TrimSuffix(line[1:n], map[byte]string{'[': "]", '(': ")"}[s[0]])
+	paragraph, _, _ := strings.Cut(s[:min(len(s), maxInline)], "\n\n")
+	inner := ""
+	if n = bracketEnd(paragraph); n > 0 {
+		inner = paragraph[1 : n-1]
+	} else {
+		inner, _, _ = strings.Cut(paragraph[1:], "\n")
+		n = 1 + len(inner)
+	}
 	if _, value, _ := strings.Cut(inner, "::"); truthOf(strings.TrimSpace(value)) != isText {
 		return 0, why
 	}
 	return n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]) + "::", Doubt: !isExact(m[2])}
 }
 
-// bracketEnd returns the offset after the bracket that closes the one at the start of a line, or
-// the length of the line if it is not closed. Nested brackets are skipped.
-func bracketEnd(line string) int {
-	opens, closes := line[0], byte(']')
+// bracketEnd returns the offset after the bracket that closes the one at the start of a text, or 0. Nested brackets and
+// escaped signs are skipped.
+func bracketEnd(text string) int {
+	opens, closes := text[0], byte(']')
 	if opens == '(' {
 		closes = ')'
 	}
 	depth := 0
-	for i := range len(line) {
-		switch line[i] {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
 		case opens:
 			depth++
 		case closes:
@@ -46,7 +53,7 @@ func bracketEnd(line string) int {
 			}
 		}
 	}
-	return len(line)
+	return 0
 }
 
 // spoilerScanner finds spoilers such as >!…!< in a Markdown text.

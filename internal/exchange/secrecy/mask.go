@@ -2,79 +2,54 @@ package secrecy
 
 import (
 	"regexp"
+	"sort"
 	"strings"
 
-	"loregate/internal/exchange/markdown"
+	"loregate/internal/markup"
 )
 
 // masker blanks what readers of a Markdown text see as written: its code, and signs that begin no tag. What is left
 // can be read as HTML. Code inside a comment stays, and a comment inside code does not.
 type masker struct {
-	text    string
-	masked  []byte // nil: nothing was blanked
-	lower   string // the text with small letters, when a raw element was met
-	inBlock int    // offset before which the text is a block of HTML, in which nothing is code
-	pause   int    // offset of the next blank line
-	angle   int    // offset of the next ">"
-	cut     int    // number of tags so far that a quotation mark without an end cuts off
+	text   string
+	masked []byte // nil: nothing was blanked
+	at     int    // offset before which the text has been read
 }
 
-// maxTag is the maximum length of a tag in Markdown, in bytes; maxCut the number of tags without an end that are
-// looked at.
-const (
-	maxTag = 8192
-	maxCut = 1000
-)
-
 // maskMarkdown returns a text of the same length that can be read as HTML.
-func maskMarkdown(text string) string {
-	if !strings.ContainsAny(text, "<`~") {
+func maskMarkdown(text string, blocks []markup.Block) string {
+	if !strings.ContainsAny(text, "<`~") && !hasCode(blocks) {
 		return text
 	}
-	m := &masker{text: text, pause: -1, angle: -1}
-	code := markdown.NewCodeScanner(text)
-	for at := 0; at < len(text); {
-		if at == 0 || text[at-1] == '\n' {
-			if at >= m.inBlock {
-				m.inBlock = at + m.htmlBlockLength(at)
+	m := &masker{text: text}
+	for _, b := range blocks {
+		switch b.Kind {
+		case markup.FenceBlock, markup.CodeBlock:
+			if m.at < b.To && !m.skipComments(m.at, b.From, b.From) {
+				m.blank(max(m.at, b.From), b.To)
+				m.at = max(m.at, b.To)
 			}
-			if n := code.FenceLength(at); n > 0 && at >= m.inBlock {
-				m.blank(at, at+n)
-				at += n
-				continue
+		case markup.HTMLBlock:
+			m.skipComments(max(m.at, b.From), b.To, b.To)
+		case markup.ParagraphBlock, markup.HeadingBlock:
+			for _, lines := range unitsOf(text, b) {
+				m.readUnit(lines)
 			}
-		}
-		i := strings.IndexAny(text[at:], "<`%\n")
-		if i < 0 {
-			break
-		}
-		at += i
-		switch s := text[at:]; s[0] {
-		case '`':
-			n := code.CodeLength(at)
-			if at >= m.inBlock {
-				m.blank(at, at+n)
-			}
-			at += n
-		case '%':
-			at += max(1, enclosedLength(s, "%%", "%%"))
-		case '<':
-			n := enclosedLength(s, "<!--", "-->")
-			if n == 0 {
-				n = m.tagLength(at)
-				if n == 0 && at >= m.inBlock && (at == 0 || text[at-1] != '!') { // "!<" ends a spoiler
-					m.blank(at, at+1)
-				}
-			}
-			at += max(1, n)
-		default:
-			at++
 		}
 	}
 	if m.masked == nil {
 		return text
 	}
 	return string(m.masked)
+}
+
+func hasCode(blocks []markup.Block) bool {
+	for _, b := range blocks {
+		if b.Kind == markup.CodeBlock {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *masker) blank(from, to int) {
@@ -88,6 +63,28 @@ func (m *masker) blank(from, to int) {
 	}
 }
 
+// skipComments reads the comments that begin between two offsets. It reports whether one goes beyond the offset end.
+func (m *masker) skipComments(from, to, end int) bool {
+	for from < to {
+		i := strings.IndexAny(m.text[from:to], "<%")
+		if i < 0 {
+			return false
+		}
+		from += i
+		n := commentLength(m.text[from:])
+		if from += max(1, n); n > 0 {
+			m.at = max(m.at, from)
+		}
+	}
+	return m.at > end
+}
+
+// commentLength returns the length of the comment at the beginning of s, or 0. One that has no end goes to the end of
+// the text.
+func commentLength(s string) int {
+	return max(enclosedLength(s, "%%", "%%"), enclosedLength(s, "<!--", "-->"))
+}
+
 // enclosedLength returns the length of the part at the beginning of s that begins and ends with the given signs, or goes
 // to the end of the text; 0 if s begins otherwise.
 func enclosedLength(s, begin, end string) int {
@@ -98,10 +95,148 @@ func enclosedLength(s, begin, end string) int {
 	return len(s) - len(rest)
 }
 
-// tagLength returns the length of the tag at an offset, or of the beginning of a declaration; 0 if there is none. A tag
-// contains no blank line.
-func (m *masker) tagLength(at int) int {
-	s := m.text[at:]
+// unitsOf returns the parts of a block between which no code and no tag goes on: its cells if it is a table, or all of
+// its lines.
+func unitsOf(text string, b markup.Block) (units [][]markup.Span) {
+	if !isTable(text, b) {
+		return [][]markup.Span{b.Lines}
+	}
+	for _, l := range b.Lines {
+		from := l.From
+		for at := l.From; at < l.To; at++ {
+			switch text[at] {
+			case '\\':
+				at++
+			case '|':
+				units = append(units, []markup.Span{{From: from, To: at}})
+				from = at + 1
+			}
+		}
+		units = append(units, []markup.Span{{From: from, To: l.To}})
+	}
+	return units
+}
+
+// unit is the text of some lines without what stands between them.
+type unit struct {
+	text  string
+	lines []markup.Span
+	at    []int       // by line, its offset in text
+	runs  map[int]int // by number of ticks, the offset in text after which no code of so many ticks ends
+	angle int         // offset in text of the next ">"
+	cut   int         // number of tags so far that a quotation mark without an end cuts off
+}
+
+// maxTag is the maximum length of a tag in Markdown, in bytes; maxCut the number of tags without an end that are
+// looked at in a block.
+const (
+	maxTag = 8192
+	maxCut = 1000
+)
+
+func (m *masker) readUnit(lines []markup.Span) {
+	u := unit{lines: lines, runs: map[int]int{}, angle: -1}
+	var b strings.Builder
+	for _, l := range lines {
+		u.at = append(u.at, b.Len())
+		b.WriteString(m.text[l.From:l.To])
+		b.WriteByte('\n')
+	}
+	u.text = b.String()
+	for at := 0; at < len(u.text); {
+		i := strings.IndexAny(u.text[at:], "<`%\\")
+		if i < 0 {
+			return
+		}
+		at += i
+		from := u.offset(at)
+		if from < m.at { // in a comment
+			if at = u.placeOf(m.at); at < 0 {
+				return
+			}
+			continue
+		}
+		switch u.text[at] {
+		case '\\':
+			if at+1 < len(u.text) && u.text[at+1] == '<' {
+				m.blank(from+1, from+2)
+			}
+			at += 2
+		case '`':
+			n, isCode := u.codeLength(at)
+			if isCode {
+				m.blankUnit(u, at, at+n)
+			}
+			at += n
+		case '%', '<':
+			if n := commentLength(m.text[from:]); n > 0 {
+				m.at = from + n
+				continue
+			}
+			n := 1
+			if address := addressForm.FindString(u.text[at:min(len(u.text), at+maxTag)]); address != "" && u.text[at] == '<' {
+				m.blank(from, from+1)
+				n = len(address)
+			} else if u.text[at] == '<' {
+				if n = u.tagLength(at); n == 0 && (at == 0 || u.text[at-1] != '!') { // "!<" ends a spoiler
+					m.blank(from, from+1)
+				}
+			}
+			at += max(1, n)
+		}
+	}
+}
+
+// offset returns the offset in the whole text for one in the unit.
+func (u *unit) offset(at int) int {
+	i := sort.SearchInts(u.at, at+1) - 1
+	return u.lines[i].From + at - u.at[i]
+}
+
+// placeOf returns the offset in the unit for one in the whole text, or the next one; -1 if it is after the unit.
+func (u *unit) placeOf(offset int) int {
+	i := sort.Search(len(u.lines), func(i int) bool { return u.lines[i].To > offset })
+	if i == len(u.lines) {
+		return -1
+	}
+	return u.at[i] + max(0, offset-u.lines[i].From)
+}
+
+func (m *masker) blankUnit(u unit, from, to int) {
+	for i, l := range u.lines {
+		if start := max(from, u.at[i]); start < to && start < u.at[i]+l.To-l.From {
+			m.blank(l.From+start-u.at[i], min(l.To, l.From+to-u.at[i]))
+		}
+	}
+}
+
+// codeLength returns the length of the code that begins with a run of ticks, or that of the run if it has no end.
+func (u *unit) codeLength(at int) (n int, isCode bool) {
+	s := u.text[at:]
+	ticks := len(s) - len(strings.TrimLeft(s, "`"))
+	if none, ok := u.runs[ticks]; ok && at >= none {
+		return ticks, false
+	}
+	for from := ticks; ; {
+		i := strings.IndexByte(s[from:], '`')
+		if i < 0 {
+			u.runs[ticks] = at
+			return ticks, false
+		}
+		from += i
+		run := len(s[from:]) - len(strings.TrimLeft(s[from:], "`"))
+		if from += run; run == ticks {
+			return from, true
+		}
+	}
+}
+
+// addressForm matches an address between angle brackets, which is no tag.
+var addressForm = regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>`)
+
+// tagLength returns the length of the tag at an offset, or of the beginning of a declaration; 0 if there is none.
+func (u *unit) tagLength(at int) int {
+	s := u.text[at:]
 	switch {
 	case len(s) < 2:
 		return 0
@@ -109,67 +244,27 @@ func (m *masker) tagLength(at int) int {
 		return 2
 	}
 	name := strings.TrimPrefix(s[1:min(len(s), 3)], "/")
-	if name == "" || !isLetter(name[0]) {
+	isTarget := strings.HasSuffix(u.text[:at], "](") || strings.HasSuffix(u.text[:at], "]: ")
+	if name == "" || !isLetter(name[0]) || isTarget {
 		return 0
 	}
-	m.pause, m.angle = m.next(m.pause, at, "\n\n"), m.next(m.angle, at, ">")
-	end := min(at+maxTag, m.pause)
-	if m.angle >= end {
+	if u.angle < at {
+		u.angle = len(u.text)
+		if i := strings.IndexByte(s, '>'); i >= 0 {
+			u.angle = at + i
+		}
+	}
+	end := min(at+maxTag, len(u.text))
+	if u.angle >= end {
 		return 0
 	}
-	if s[1] == '/' || m.cut > maxCut {
-		return m.angle + 1 - at
+	if s[1] == '/' || u.cut > maxCut {
+		return u.angle + 1 - at
 	}
-	g := readTag(m.text[at:end])
+	g := readTag(u.text[at:end])
 	if g.cut {
-		m.cut++
+		u.cut++
 		return 1
 	}
 	return g.size
-}
-
-// next returns the offset of a sign at or after an offset, given that at or after an earlier one; the length of the text
-// if there is none.
-func (m *masker) next(known, at int, sign string) int {
-	if known >= at {
-		return known
-	}
-	if i := strings.Index(m.text[at:], sign); i >= 0 {
-		return at + i
-	}
-	return len(m.text)
-}
-
-var (
-	blockTag = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*</?([A-Za-z][A-Za-z0-9]*)(?:[\s/>]|$)`)
-	aloneTag = regexp.MustCompile(`^[ \t>]*</?[A-Za-z][^<>]*>[ \t]*$`)
-	rawTags  = setOf("script", "style", "pre", "textarea")
-)
-
-// htmlBlockLength returns the length of the block of HTML that begins with a line, or 0.
-func (m *masker) htmlBlockLength(at int) int {
-	s := m.text[at:]
-	first, _, _ := strings.Cut(s, "\n")
-	if !strings.Contains(first, "<") {
-		return 0
-	}
-	tag := blockTag.FindStringSubmatch(first)
-	if tag == nil {
-		return 0
-	}
-	name := strings.ToLower(tag[1])
-	if rawTags[name] {
-		if m.lower == "" {
-			m.lower = asciiLower(m.text)
-		}
-		if end := strings.Index(m.lower[at:], "</"+name); end >= 0 {
-			return end
-		}
-		return len(s)
-	}
-	if !specialElements[name] && !aloneTag.MatchString(first) {
-		return 0
-	}
-	m.pause = m.next(m.pause, at, "\n\n")
-	return m.pause - at
 }

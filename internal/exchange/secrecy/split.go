@@ -33,6 +33,10 @@ const (
 	Plain // plain texts, BBCode and wikitext: tags count as those of HTML, but may be words
 )
 
+// maxRounds is the number of times that a text is read again because a part was taken out: what stood around it may be
+// a mark now.
+const maxRounds = 4
+
 // span is a part of a text between two offsets; to is exclusive.
 type span struct{ from, to int }
 
@@ -42,20 +46,37 @@ type span struct{ from, to int }
 // takes is linear in the length of the text.
 func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
 	h := Result{Open: body, UnclosedAt: -1, form: form, hides: hides}
-	open := []span{{0, len(body)}}
+	if form == Markdown {
+		h.Open = withLineFeeds(body)
+	}
+	plain, open := h.Open, []span{{0, len(body)}}
 	take := func(found []span, unclosed int) {
 		if h.UnclosedAt < 0 && unclosed >= 0 {
 			h.UnclosedAt = placeIn(open, unclosed)
 		}
 		if len(found) > 0 {
 			open = subtractSpans(open, found)
-			h.Open = joinSpans(body, open)
+			h.Open = joinSpans(plain, open)
 		}
 	}
-	take(h.findHTML(body))
-	if form == Markdown {
-		take(h.findBlocks(h.Open))
+	for round := 0; ; round++ {
+		before := len(h.Open)
+		if form != Markdown {
+			take(h.findHTML(h.Open))
+		} else if blocks, ok := readBlocks(h.Open); ok && round < maxRounds {
+			text := h.Open
+			if take(h.findHTML(maskMarkdown(text, blocks))); len(h.Open) < len(text) {
+				blocks, _ = readBlocks(h.Open)
+			}
+			take(h.findBlocks(h.Open, blocks))
+		} else if h.isHidden(exchange.Mark{Rule: ruleBlock, What: "unclear nesting", Doubt: hides != nil}) {
+			take([]span{{0, len(h.Open)}}, 0)
+		}
+		if len(h.Open) == before || form != Markdown && round == maxRounds {
+			break // what is left has no mark
+		}
 	}
+	h.Open = joinSpans(body, open)
 	at, place := 0, 0
 	for _, s := range append(open, span{len(body), len(body)}) {
 		if s.from > at {
@@ -99,6 +120,20 @@ func subtractSpans(open, found []span) (left []span) {
 		place += o.to - o.from
 	}
 	return left
+}
+
+// withLineFeeds returns a text of the same length in which no line ends with CR alone.
+func withLineFeeds(text string) string {
+	if !strings.Contains(text, "\r") {
+		return text
+	}
+	b := []byte(text)
+	for i, c := range b {
+		if c == '\r' && (i+1 == len(b) || b[i+1] != '\n') {
+			b[i] = '\n'
+		}
+	}
+	return string(b)
 }
 
 // placeIn returns the offset in a text for one in the text that joinSpans gives for open.

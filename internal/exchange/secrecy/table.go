@@ -32,6 +32,7 @@ type table struct {
 	Values struct{ Everybody, No, Yes []string } `yaml:"values"`
 	HTML   struct {
 		Unshown, Unended, Fallback, Styles, Revealed []string
+		CroppedStyles                                []string `yaml:"cropped_styles"`
 		DoubtfulStyles                               []string `yaml:"doubtful_styles"`
 		OpenClasses                                  []string `yaml:"open_classes"`
 	} `yaml:"html"`
@@ -39,7 +40,7 @@ type table struct {
 
 	exact, strong, all, whole  *regexp.Regexp
 	unshown, unended, fallback map[string]bool
-	hiding, dimming            *regexp.Regexp // declarations of styles
+	hiding, dimming, cropping  *regexp.Regexp // declarations of styles
 }
 
 // marks returns the table. It is read when it is first used.
@@ -59,6 +60,7 @@ var marks = sync.OnceValue(func() *table {
 	t.whole = regexp.MustCompile(`^` + t.Whole + `$`)
 	t.unshown, t.unended, t.fallback = setOf(t.HTML.Unshown...), setOf(t.HTML.Unended...), setOf(t.HTML.Fallback...)
 	t.hiding = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.Styles, "|") + `)$`)
+	t.cropping = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.CroppedStyles, "|") + `)$`)
 	t.dimming = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.DoubtfulStyles, "|") + `)$`)
 	return t
 })

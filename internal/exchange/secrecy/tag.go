@@ -98,6 +98,8 @@ func readValue(s string, at int) (value string, end int) {
 type judge struct {
 	exact map[string]bool
 	attrs map[string]judgement
+	// sheets are the classes and names that style sheets hide: "class x" or "id x".
+	sheets map[string]bool
 }
 
 type judgement struct {
@@ -132,14 +134,19 @@ func (j *judge) isExact(text string) bool {
 // markOf returns the mark of a start tag: that of its name or of an attribute. after is the text that
 // follows it.
 func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
-	isOpen := t.name == "dialog" && slices.ContainsFunc(t.attrs, func(a attribute) bool { return a.key == "open" })
-	if marks().unshown[t.name] && !isOpen || j.isExact(t.name) {
+	if j.isExact(t.name) {
 		return exact(ruleElement, "<"+t.name+">"), true
 	}
 	if strings.ContainsAny(t.name, "-:.") && len(t.name) <= maxJudged && FindWord(t.name, true) != "" {
 		return exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: true}, true
 	}
 	for _, a := range t.attrs {
+		if a.value == "none" && a.key == "fill" && (t.name == "text" || t.name == "tspan") {
+			return exact(ruleElement, "fill=none"), true
+		}
+		if (a.key == "width" || a.key == "height") && t.name == "svg" && strings.Trim(a.value, "0. px%") == "" && a.value != "" {
+			why, marked = exchange.Mark{Rule: ruleElement, What: a.key + "=0", Doubt: true}, true
+		}
 		if t.name == "input" && a.key == "type" && strings.EqualFold(a.value, "hidden") {
 			return exact(ruleElement, "type=hidden"), true
 		}
@@ -159,6 +166,8 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 		return judgement{exact(ruleElement, a.key), true}
 	case a.key == "style":
 		return judgeStyle(a.value)
+	case drawn[a.key]:
+		return judgeStyle(a.key + ":" + a.value)
 	case len(a.key) > maxJudged:
 		return judgement{}
 	}
@@ -176,7 +185,7 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 	case j.isExact(a.key):
 		got = judgement{exact(ruleElement, a.key), true}
 	case strings.HasPrefix(a.key, "aria-"): // for readers who do not see the page
-	case a.key == "id" && j.isExact(a.value) || strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
+	case (a.key == "id" || a.key == "role") && j.isExact(a.value) || a.key == "id" && j.sheets["id "+a.value] || strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
 		got = judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
 	if len(key) <= maxJudged && len(j.attrs) < maxKept {
@@ -199,7 +208,7 @@ func (j *judge) judgeClass(classes []string) (got judgement) {
 		case revealed && name == "secret" || slices.Contains(marks().HTML.OpenClasses, name):
 		case j.isExact(class):
 			return judgement{exact(ruleElement, "class="+name), true}
-		case !got.marked && len(class) <= maxJudged && FindWord(class, true) != "":
+		case !got.marked && len(class) <= maxJudged && (FindWord(class, true) != "" || j.sheets["class "+class]):
 			got = judgement{exchange.Mark{Rule: ruleElement, What: "class=" + name, Doubt: true}, true}
 		}
 	}
@@ -231,9 +240,12 @@ func (j *judge) judgeData(a attribute, name string) judgement {
 func isListSign(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) }
 
 var (
-	cssComment = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
-	cssEscape  = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?`)
-	cssSpace   = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "\f", "")
+	cssComment  = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
+	cssEscape   = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?`)
+	cssSign     = regexp.MustCompile(` ?([:;,()/{}]) ?`)
+	croppedForm = regexp.MustCompile(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|contain:.*(?:paint|strict|content))`)
+	cssPrefix   = regexp.MustCompile(`^-(?:webkit|moz|ms|o|khtml)-`)
+	cssColor    = strings.NewReplacer("white", "#fff", "black", "#000", "#ffffff", "#fff", "#000000", "#000")
 )
 
 // judgeStyle judges a style: one that shows nothing is a mark, and one that may show nothing is doubtful.
@@ -243,12 +255,22 @@ func judgeStyle(style string) (got judgement) {
 		n, _ := strconv.ParseInt(strings.TrimSpace(s[1:]), 16, 32) // the pattern has at most six digits
 		return string(rune(n))
 	})
-	for part := range strings.SplitSeq(strings.ToLower(cssSpace.Replace(style)), ";") {
-		part, _, _ = strings.Cut(part, "!important")
+	style = cssSign.ReplaceAllString(strings.Join(strings.Fields(strings.ToLower(style)), " "), "$1")
+	cropped := croppedForm.MatchString(style)
+	color, ground := "", "-"
+	for part := range strings.SplitSeq(style, ";") {
+		part, _, _ = strings.Cut(part, "!")
+		part = cssPrefix.ReplaceAllString(strings.TrimSpace(part), "")
+		switch property, value, _ := strings.Cut(part, ":"); property {
+		case "color":
+			color = cssColor.Replace(value)
+		case "background", "background-color":
+			ground = cssColor.Replace(value)
+		}
 		switch {
 		case marks().hiding.MatchString(part):
 			return judgement{exact(ruleElement, "style"), true}
-		case marks().dimming.MatchString(part):
+		case marks().dimming.MatchString(part), cropped && marks().cropping.MatchString(part), color == ground:
 			got = judgement{exchange.Mark{Rule: ruleElement, What: "style", Doubt: true}, true}
 		}
 	}
@@ -256,18 +278,47 @@ func judgeStyle(style string) (got judgement) {
 }
 
 var (
-	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,300})`)
-	tagForm     = regexp.MustCompile(`<[^>]*>`)
+	sheetForm = regexp.MustCompile(`(?is)<style\b[^>]{0,1000}>(.*?)(?:</style|$)`)
+	ruleForm  = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
+	nameForm  = regexp.MustCompile(`([.#])([\pL\pN_-]{1,60})`)
+)
+
+// readSheets remembers the classes and names that the style sheets in a text hide.
+func (j *judge) readSheets(text string) {
+	if !strings.Contains(text, "<style") && !strings.Contains(text, "<STYLE") {
+		return
+	}
+	for _, sheet := range sheetForm.FindAllStringSubmatch(text, 100) {
+		for _, rule := range ruleForm.FindAllStringSubmatch(sheet[1], 1000) {
+			if !judgeStyle(rule[2]).marked {
+				continue
+			}
+			for _, name := range nameForm.FindAllStringSubmatch(rule[1], 20) {
+				if j.sheets == nil {
+					j.sheets = map[string]bool{}
+				}
+				j.sheets[map[string]string{".": "class ", "#": "id "}[name[1]]+name[2]] = true
+			}
+		}
+	}
+}
+
+// drawn are the attributes of a drawing that are written as styles too.
+var drawn = setOf("display", "visibility", "opacity", "fill-opacity", "font-size")
+
+var (
+	summaryForm = regexp.MustCompile(`(?is)<(?:summary\b[^>]{0,200}>(.{1,300})|/?details\b)`)
+	tagForm     = regexp.MustCompile(`<!--(?s:.*?)-->|<[^>]*>`)
 )
 
 // markOfDetails returns the mark of a <details> element by its summary.
 func markOfDetails(after string) (why exchange.Mark, marked bool) {
 	m := summaryForm.FindStringSubmatch(after[:min(len(after), 1000)])
-	if m == nil {
+	if m == nil || m[1] == "" {
 		return why, false
 	}
 	summary, _, _ := strings.Cut(m[1], "</summary")
-	summary = markup.Clip(strings.TrimSpace(html.UnescapeString(tagForm.ReplaceAllString(summary, " "))), 100)
+	summary = markup.Clip(strings.TrimSpace(html.UnescapeString(tagForm.ReplaceAllString(summary, ""))), 100)
 	return exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)},
 		FindWord(summary, true) != ""
 }

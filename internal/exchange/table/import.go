@@ -113,7 +113,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 				}
 			}
 			for _, x := range all {
-				if err := x.addLinks(ctx, byName); err != nil {
+				if err := x.addLinks(byName); err != nil {
 					return err
 				}
 			}
@@ -381,15 +381,12 @@ func tagsIn(v any) []string {
 }
 
 // addLinks links the rows by the names in their columns; the names may be those of other tables.
-func (x *rows) addLinks(ctx context.Context, byName map[markup.Key]*exchange.Sheet) error {
+func (x *rows) addLinks(byName map[markup.Key]*exchange.Sheet) error {
 	var dangling []string
 	i := -1
 	for r, err := range x.rows(noReport) {
 		if i++; err != nil {
 			return err
-		}
-		if ctx.Err() != nil { // a few rows may name very many cards
-			return context.Cause(ctx)
 		}
 		for _, c := range r.cells {
 			of := x.columns[c.column]

@@ -114,6 +114,10 @@ func (t *table) tooMany() error {
 // openDelimited opens a file of CSV, with the separator that its first line has most of.
 func openDelimited(name string, data []byte) (*table, error) {
 	t := &table{file: name, at: map[string]int{}}
+	if isTooWide(data, byte(separatorOf(data))) {
+		return nil, fault.New(fault.TooLarge, "%s has a row of more than %d cells; leave out columns, or divide the table",
+			name, maxFields)
+	}
 	open := func() *csv.Reader {
 		r := csv.NewReader(bytes.NewReader(data))
 		r.Comma = separatorOf(data)
