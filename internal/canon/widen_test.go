@@ -7,7 +7,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestARenameShowsNothing renames cards away from what hides them: a hidden card above, a name, subjects.
+// TestARenameShowsNothing renames cards away from a hidden card above, a name that hides, and subjects.
 func TestARenameShowsNothing(t *testing.T) {
 	s := newScene(t)
 	gm, user := s.as("gm"), s.as("user")
@@ -17,6 +17,7 @@ func TestARenameShowsNothing(t *testing.T) {
 	gm.create("Mill+GM", "a cellar")
 	s.as("admin").createAt(access.LevelGM, "Ada", "hers", "ada")
 	s.as("admin").create("Ada+Diary", "dear diary")
+	texts := map[string]string{"Miller": "the miller", "Cellar": "a cellar", "Diary": "dear diary"}
 	for from, to := range map[string]string{"Plot+Spy": "Miller", "Mill+GM": "Cellar", "Ada+Diary": "Diary"} {
 		if err := s.as("admin").on(from, func(p *canon.Plan, c canon.Card) error {
 			_, err := p.Rename(c, to)
@@ -25,7 +26,7 @@ func TestARenameShowsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		user.wantAbsent(to)
-		s.as("admin").wantContent(to, map[string]string{"Miller": "the miller", "Cellar": "a cellar", "Diary": "dear diary"}[to])
+		s.as("admin").wantContent(to, texts[to])
 	}
 	user.wantAbsent("Miller+Letter")
 	s.as("ada").wantContent("Diary", "dear diary")
@@ -35,8 +36,8 @@ func TestARenameShowsNothing(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestUndoShowsNothingWrittenSince undoes what hid a card: cards made or changed below it while it was hidden stay so,
-// the others are seen again.
+// TestUndoShowsNothingWrittenSince undoes the hiding of a card: cards made or changed below it while it was hidden stay
+// so, the others are seen again.
 func TestUndoShowsNothingWrittenSince(t *testing.T) {
 	for name, hide := range map[string]func(*canon.Plan, canon.Card) error{
 		"by a level": func(p *canon.Plan, c canon.Card) error {

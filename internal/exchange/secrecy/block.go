@@ -29,7 +29,8 @@ func readBlocks(text string) (blocks []markup.Block, ok bool) {
 		read := []byte(text)
 		for _, b := range blocks {
 			isOpen := !b.Ended && strings.TrimSpace(text[b.To:]) == ""
-			if b.Kind == markup.FenceBlock && (isOpen || strings.HasPrefix(b.Info, "ad-")) && secretLanguage(b.Info) == "" {
+			isText := isOpen || strings.HasPrefix(b.Info, "ad-")
+			if b.Kind == markup.FenceBlock && isText && secretLanguage(b.Info) == "" {
 				blankFence(read, b.From)
 				if b.Ended {
 					blankFence(read, strings.LastIndexByte(text[:b.To-1], '\n')+1)
@@ -144,7 +145,7 @@ func (s *blockScanner) around(i int) int {
 	return i
 }
 
-// limit returns the end of what is around a block.
+// limit returns the end of the quote, list item or footnote around a block.
 func (s *blockScanner) limit(i int) int {
 	if at := s.around(i); at >= 0 {
 		return s.blocks[at].To
@@ -175,8 +176,8 @@ var (
 	beginsHead  = regexp.MustCompile(`(?i)^[ \t]*<h[1-6]\b`)
 )
 
-// headOf returns the level of the heading that a block is or begins with, or 0.
-func (s *blockScanner) headOf(b markup.Block) int {
+// headLevel returns the level of the heading that a block is or begins with, or 0.
+func (s *blockScanner) headLevel(b markup.Block) int {
 	switch {
 	case b.Kind == markup.HeadingBlock && len(b.Lines) == 0:
 		return b.Level
@@ -201,7 +202,7 @@ var definitionHead = regexp.MustCompile(`^(?:\[[^\]]{1,200}\]:|\|)`)
 func (s *blockScanner) sectionEnd(i, level int) int {
 	within, limit := s.around(i), s.limit(i)
 	for j := i + 1; j < len(s.blocks) && s.blocks[j].From < limit; j++ {
-		if head := s.headOf(s.blocks[j]); head > 0 && head <= level && s.around(j) == within {
+		if head := s.headLevel(s.blocks[j]); head > 0 && head <= level && s.around(j) == within {
 			return s.blocks[j].From
 		}
 	}
@@ -348,10 +349,11 @@ var (
 	containerLine  = regexp.MustCompile(`^[ \t>]*(?::{3,}|/{3,})[ \t]*(.*)$`)
 	definitionForm = regexp.MustCompile(`(?i)^\[(?://|comment|_|)\]:[ \t]*(\S*)[ \t]*(.*)$`)
 	shortcodeForm  = regexp.MustCompile(`\{(?:\{[<%]|%)-?\s*([\pL_-]{1,40})`)
-	admonitionForm = regexp.MustCompile(`^(?:!!!|\?\?\?|===)[+!]*[ \t]*([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?$`)
+	admonitionForm = regexp.MustCompile(`^(?:!!!|\?\?\?|===)[+!]*[ \t]*` +
+		`([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?$`)
 )
 
-// readSign takes out what begins with a sign on a line: a container, admonition, comment or secret shortcode.
+// readSign takes out the part that begins with a sign on a line: a container, admonition, comment or secret shortcode.
 func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) {
 	from, next := s.lineAt(l.From)
 	take := func(why exchange.Mark, from int, end func() int) bool {
@@ -478,7 +480,8 @@ func (s *blockScanner) admonitionEnd(i, sign, at int) (end int) {
 	return end
 }
 
-// columnOf returns the column of the first character of a line after the signs of some quotes, and whether there is none.
+// columnOf returns the column of the first character of a line after the signs of some quotes, and whether there is
+// none.
 func columnOf(line string, quotes int) (column int, blank bool) {
 	for i := range len(line) {
 		switch c := line[i]; {
@@ -504,9 +507,9 @@ var (
 	breakForm = regexp.MustCompile(`(?i)<br\b[^>]{0,200}>`)
 )
 
-// labelOf returns the secret label with which a line begins, or "". rest is what follows it. A label that is not
+// secretLabel returns the secret label with which a line begins, or "". rest is the text after it. A label that is not
 // emphasized must be exact.
-func labelOf(written string) (label, rest string) {
+func secretLabel(written string) (label, rest string) {
 	text := strings.TrimSpace(shown(written))
 	if !strings.Contains(text, ":") {
 		return "", ""
@@ -539,7 +542,7 @@ func (s *blockScanner) readLabel(i, k int, l markup.Span) {
 		if br == nil {
 			br = []int{len(written), len(written)}
 		}
-		if label, rest = labelOf(written[:br[0]]); label != "" {
+		if label, rest = secretLabel(written[:br[0]]); label != "" {
 			rest += written[br[1]:]
 			break
 		}
@@ -569,7 +572,7 @@ const maxBreaks = 20
 func (s *blockScanner) nextSibling(i int) int {
 	for j := i + 1; j < len(s.blocks) && s.blocks[j].From < s.limit(i); j++ {
 		if next := s.blocks[j]; next.Parent == s.blocks[i].Parent {
-			if s.headOf(next) == 0 && next.Kind != markup.RuleBlock {
+			if s.headLevel(next) == 0 && next.Kind != markup.RuleBlock {
 				return next.To
 			}
 			break
@@ -594,7 +597,7 @@ func (s *blockScanner) readTable(b markup.Block) {
 		}
 		for n, cell := range strings.Split(strings.Trim(s.lineOf(l), "| \t"), "|") {
 			cell = strings.TrimSpace(cell)
-			label, _ := labelOf(cell)
+			label, _ := secretLabel(cell)
 			if (k == 0 || n == 0) && isExact(cell) && cell != "" {
 				label = cell
 			}

@@ -51,7 +51,8 @@ func (e *elements) push(name string) {
 	for _, kind := range []struct {
 		is   map[string]bool
 		list *[]int
-	}{{specialElements, &e.special}, {cellElements, &e.cells}, {tableElements, &e.tables}, {marks().fallback, &e.fallbacks}} {
+	}{{specialElements, &e.special}, {cellElements, &e.cells}, {tableElements, &e.tables},
+		{marks().fallback, &e.fallbacks}} {
 		if kind.is[name] {
 			*kind.list = append(*kind.list, i)
 		}
@@ -74,7 +75,7 @@ func (e *elements) end(name string) {
 	switch {
 	case i < 0, i < lastOf(e.tables), i < lastOf(e.cells) && !tableParts[name],
 		i < lastOf(e.special) && !specialElements[name], name == "p" && i < lastOf(e.at["button"]),
-		name == "form" && i < len(e.names)-1: // its end tag leaves what is in it open
+		name == "form" && i < len(e.names)-1: // its end tag leaves the elements in it open
 		return
 	}
 	// A secret element without an end tag of its own may go on: browsers open some again, and know no others.

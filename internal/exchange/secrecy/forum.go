@@ -35,7 +35,7 @@ func nextForumTag(s string, at, end int) (t forumTag, ok bool) {
 	return t, false
 }
 
-// charAt returns the character that a reader sees at an offset, and the length of what stands for it. It is 0 if
+// charAt returns the character that a reader sees at an offset, and its length as written. It is 0 if
 // nothing is seen.
 func charAt(s string, at int) (c rune, n int) {
 	if s[at] != '&' {

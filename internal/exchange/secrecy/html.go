@@ -217,7 +217,8 @@ func (s *htmlScanner) readComment(from, end int) {
 	switch {
 	case !s.h.isHidden(why):
 	case until > end || !closed:
-		s.part = &hiddenPart{from: from, until: max(until, end+1), opaque: raw != "<!-->" && raw != "<!--->" && strings.HasPrefix(raw, "<!--")}
+		isWhole := raw == "<!-->" || raw == "<!--->" || !strings.HasPrefix(raw, "<!--")
+		s.part = &hiddenPart{from: from, until: max(until, end+1), opaque: !isWhole}
 	default:
 		s.hide(from, end)
 	}
@@ -523,7 +524,7 @@ func (s *htmlScanner) readEnd(name string, from, end int) {
 		if p.section == nil || len(s.open.names) >= p.section.depth {
 			return
 		}
-		if !p.seen || name == "header" || name == "hgroup" { // what ends holds the heading alone
+		if !p.seen || name == "header" || name == "hgroup" { // the element holds the heading alone
 			p.section.depth = len(s.open.names)
 			return
 		}

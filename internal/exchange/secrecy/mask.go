@@ -8,8 +8,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// masker blanks what readers of a Markdown text see as written: its code, and signs that begin no tag. What is left
-// can be read as HTML. Code inside a comment stays, and a comment inside code does not.
+// masker blanks the parts that readers of a Markdown text see as written: its code, and signs that begin no tag. The
+// rest can be read as HTML. Code inside a comment stays, and a comment inside code does not.
 type masker struct {
 	text   string
 	masked []byte // nil: nothing was blanked
@@ -117,7 +117,7 @@ func unitsOf(text string, b markup.Block) (units [][]markup.Span) {
 	return units
 }
 
-// unit is the text of some lines without what stands between them.
+// unit is the text of some lines without the signs between them.
 type unit struct {
 	text  string
 	lines []markup.Span
@@ -174,11 +174,12 @@ func (m *masker) readUnit(lines []markup.Span) {
 				continue
 			}
 			n := 1
-			if address := addressForm.FindString(u.text[at:min(len(u.text), at+maxTag)]); address != "" && u.text[at] == '<' {
-				m.blank(from, from+1)
-				n = len(address)
-			} else if u.text[at] == '<' {
-				if n = u.tagLength(at); n == 0 && (at == 0 || u.text[at-1] != '!') { // "!<" ends a spoiler
+			if u.text[at] == '<' {
+				address := addressForm.FindString(u.text[at:min(len(u.text), at+maxTag)])
+				if n = u.tagLength(at); address != "" {
+					n = len(address)
+				}
+				if address != "" || n == 0 && (at == 0 || u.text[at-1] != '!') { // "!<" ends a spoiler
 					m.blank(from, from+1)
 				}
 			}

@@ -33,8 +33,8 @@ const (
 	Plain // plain texts, BBCode and wikitext: tags count as those of HTML, but may be words
 )
 
-// maxRounds is the number of times that a text is read again because a part was taken out: what stood around it may be
-// a mark now.
+// maxRounds is the number of times that a text is read again because a part was taken out: the text around it may be a
+// mark now.
 const maxRounds = 4
 
 // span is a part of a text between two offsets; to is exclusive.
@@ -73,7 +73,7 @@ func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
 			take([]span{{0, len(h.Open)}}, 0)
 		}
 		if len(h.Open) == before || form != Markdown && round == maxRounds {
-			break // what is left has no mark
+			break // the rest has no mark
 		}
 	}
 	h.Open = joinSpans(body, open)

@@ -36,7 +36,7 @@ func TestSplitCases(t *testing.T) {
 	}
 }
 
-// TestHiddenAsInABrowser builds texts by lot and reads them as browsers do: what stands in a hidden element there is
+// TestHiddenAsInABrowser builds texts by lot and reads them as browsers do: a text in a hidden element there is
 // hidden.
 func TestHiddenAsInABrowser(t *testing.T) {
 	names := []string{"div", "p", "span", "b", "i", "a", "ul", "li", "table", "tbody", "tr", "td", "th", "caption", "select",

@@ -144,7 +144,8 @@ func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
 		if a.value == "none" && a.key == "fill" && (t.name == "text" || t.name == "tspan") {
 			return exact(ruleElement, "fill=none"), true
 		}
-		if (a.key == "width" || a.key == "height") && t.name == "svg" && strings.Trim(a.value, "0. px%") == "" && a.value != "" {
+		isSize := a.key == "width" || a.key == "height"
+		if isSize && t.name == "svg" && a.value != "" && strings.Trim(a.value, "0. px%") == "" {
 			why, marked = exchange.Mark{Rule: ruleElement, What: a.key + "=0", Doubt: true}, true
 		}
 		if t.name == "input" && a.key == "type" && strings.EqualFold(a.value, "hidden") {
@@ -185,7 +186,8 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 	case j.isExact(a.key):
 		got = judgement{exact(ruleElement, a.key), true}
 	case strings.HasPrefix(a.key, "aria-"): // for readers who do not see the page
-	case (a.key == "id" || a.key == "role") && j.isExact(a.value) || a.key == "id" && j.sheets["id "+a.value] || strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
+	case (a.key == "id" || a.key == "role") && j.isExact(a.value), a.key == "id" && j.sheets["id "+a.value],
+		strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
 		got = judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
 	if len(key) <= maxJudged && len(j.attrs) < maxKept {
@@ -243,9 +245,10 @@ var (
 	cssComment  = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
 	cssEscape   = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?`)
 	cssSign     = regexp.MustCompile(` ?([:;,()/{}]) ?`)
-	croppedForm = regexp.MustCompile(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|contain:.*(?:paint|strict|content))`)
-	cssPrefix   = regexp.MustCompile(`^-(?:webkit|moz|ms|o|khtml)-`)
-	cssColor    = strings.NewReplacer("white", "#fff", "black", "#000", "#ffffff", "#fff", "#000000", "#000")
+	croppedForm = regexp.MustCompile(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|` +
+		`contain:.*(?:paint|strict|content))`)
+	cssPrefix = regexp.MustCompile(`^-(?:webkit|moz|ms|o|khtml)-`)
+	cssColor  = strings.NewReplacer("white", "#fff", "black", "#000", "#ffffff", "#fff", "#000000", "#000")
 )
 
 // judgeStyle judges a style: one that shows nothing is a mark, and one that may show nothing is doubtful.
