@@ -115,12 +115,21 @@ func crowds(scale int) []shot {
 	}
 	picture := pictureOf(`{"spec":"chara_card_v2","data":{"name":"Float","description":"x","character_book":{"entries":[` +
 		entries.String() + `]}}}`)
+	var story strings.Builder
+	links := ""
+	for i := range 1000 {
+		links += fmt.Sprintf("[[p%d]]", i)
+	}
+	for i := range 1000 / scale {
+		fmt.Fprintf(&story, ":: p%d\n%s\n\n", i, links)
+	}
 	deep := strings.Repeat("[", 10<<20/scale)
 	of := func(text string) (s bound.Size) { s.Add(int64(len(text))); return s }
 	return []shot{{"notes.zip", notes.Bytes(), "", bound.Size{Files: 99_000 / scale}},
 		{"book.json", []byte(book.String()), "", of(book.String())}, {"columns.csv", []byte(columns), "", of(columns)},
 		{"related.csv", []byte(related.String()), "", of(related.String())},
 		{"commas.csv", []byte(commas), "", of(commas)}, {"quoted.csv", []byte(quoted), "", of(quoted)},
+		{"story.twee", []byte(story.String()), "", of(story.String())},
 		{"attributes.xml", []byte(attributes), "", of(attributes)}, {"card.png", []byte(picture), "", of(picture)},
 		{"deep.json", []byte(deep), "no format is recognized", of(deep)}}
 }

@@ -171,8 +171,11 @@ func (x *reader) addEntities(ctx context.Context) (err error) {
 			dangling = append(dangling, fmt.Sprintf("line %d, %s to %s", r.line, r.from, r.to))
 			continue
 		}
-		x.s.Link(&exchange.Edge{File: x.file, Kind: "relationship", From: exchange.End{Sheet: from.sheet},
+		err := x.s.Link(&exchange.Edge{File: x.file, Kind: "relationship", From: exchange.End{Sheet: from.sheet},
 			To: exchange.End{Sheet: to.sheet}, Attrs: map[string]any{"type": r.kind}, Label: r.label})
+		if err != nil {
+			return err
+		}
 	}
 	if len(dangling) > 0 {
 		x.s.AddProblem(x.file, 0, "%d relations name entities that are not there; left out: %s", len(dangling),

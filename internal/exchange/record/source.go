@@ -36,7 +36,8 @@ type Source struct {
 	taken      map[taken[markup.Key]]bool
 	codes      map[taken[string]]bool
 	edges      map[edgeKey]*exchange.Edge
-	ended      func() error // of the import, when it is to stop
+	room       int64 // bytes that further links may take
+	tooMany    error // set when there is none left
 
 	// JudgesWords is set for sources in which words such as "Secret:" at the beginning of a paragraph suggest
 	// a secret, as in notes. In books of rules they suggest nothing.
@@ -60,14 +61,13 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 	read func(*Source) error) (exchange.Summary, error) {
 	sum := exchange.Summary{DryRun: g.Request().DryRun}
 	s := newSource(format, o)
-	s.ended = ctx.Err
 	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
 		s.snapshot = l
 		if err := read(s); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if s.tooMany != nil {
+			return s.tooMany
 		}
 		for _, add := range s.secrets {
 			add()
@@ -94,7 +94,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 func newSource(format string, o exchange.Options) *Source {
 	return &Source{format: format, Options: o, Choices: exchange.NewChoices(o.Open, o.Confirm),
 		collection: exchange.NewCollection(), taken: map[taken[markup.Key]]bool{}, codes: map[taken[string]]bool{},
-		edges: map[edgeKey]*exchange.Edge{}, ended: func() error { return nil }}
+		edges: map[edgeKey]*exchange.Edge{}, room: baseLinks}
 }
 
 // reportRenamed reports the names that were used already and the names that lost characters.
@@ -366,23 +366,34 @@ type edgeKey struct {
 // AddEdge adds a link between two sheets. Of several links of one kind and direction between the same
 // sheets the first counts; it is visible if one of them is.
 func (s *Source) AddEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
-	s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
-		Attrs: attrs})
+	_ = s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+		Attrs: attrs}) // the import fails with the error
 }
 
 // AddGMEdge adds a link between two sheets that players do not see.
 func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
 	gm := access.NewLabel(access.LevelGM)
-	s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
-		Attrs: attrs,
-		Label: &gm})
+	_ = s.Link(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+		Attrs: attrs, Label: &gm})
 }
 
+// Limits of the links of a source. They may take half of the memory that an import has for its size.
+const (
+	baseLinks = 32 << 20
+	linksByte = 4   // for each byte that is read
+	linkBytes = 400 // of an edge, and the key by which it is found
+)
+
 // Link adds a link. Of several links of one kind and direction between the same sheets the first counts; it is visible
-// if one of them is. A few records may name very many others: nothing is added when the import has ended.
-func (s *Source) Link(e *exchange.Edge) {
-	if s.ended() != nil {
-		return
+// if one of them is. A few records may name very many others: of more links than the size of the files allows none is
+// added, and the import fails with the error.
+func (s *Source) Link(e *exchange.Edge) error {
+	if s.room < linkBytes && s.tooMany == nil {
+		s.tooMany = fault.New(fault.TooLarge, "%s has more links than its size allows in memory; divide it into smaller "+
+			"files", e.File)
+	}
+	if s.tooMany != nil {
+		return s.tooMany
 	}
 	for _, text := range exchange.TextsOf(e.Attrs) {
 		if _, secret := s.Hide(e.File, HTML, text); secret != "" {
@@ -400,10 +411,12 @@ func (s *Source) Link(e *exchange.Edge) {
 		if old.Label != nil && e.Label == nil {
 			*old = *e
 		}
-		return
+		return nil
 	}
+	s.room -= linkBytes
 	s.edges[key] = e
 	s.collection.Edges = append(s.collection.Edges, e)
+	return nil
 }
 
 // LinkText returns the text that links a card in the text of another: a wiki link or, if the link
@@ -488,6 +501,7 @@ func (s *Source) readUpTo(files fs.FS, name string, limit int64) ([]byte, bool) 
 		return nil, false
 	}
 	s.Files++
+	s.room += linksByte * int64(len(data))
 	return data, true
 }
 

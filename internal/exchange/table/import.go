@@ -383,6 +383,7 @@ func tagsIn(v any) []string {
 // addLinks links the rows by the names in their columns; the names may be those of other tables.
 func (x *rows) addLinks(byName map[markup.Key]*exchange.Sheet) error {
 	var dangling []string
+	relations := make([]map[string]any, len(x.columns))
 	i := -1
 	for r, err := range x.rows(noReport) {
 		if i++; err != nil {
@@ -392,6 +393,9 @@ func (x *rows) addLinks(byName map[markup.Key]*exchange.Sheet) error {
 			of := x.columns[c.column]
 			if x.sheets[i] == nil || of.use != useLink && of.use != useParent {
 				continue
+			}
+			if relations[c.column] == nil { // one for all links of a column, which may be very many
+				relations[c.column] = map[string]any{"type": of.relation}
 			}
 			for _, name := range namesIn(c.value) {
 				key := markup.KeyOf(record.CardName(name))
@@ -403,9 +407,11 @@ func (x *rows) addLinks(byName map[markup.Key]*exchange.Sheet) error {
 				e := &exchange.Edge{File: x.file, Kind: "within", From: exchange.End{Sheet: x.sheets[i]},
 					To: exchange.End{Sheet: to}, Label: of.label}
 				if of.use != useParent {
-					e.Kind, e.Attrs = "relationship", map[string]any{"type": of.relation}
+					e.Kind, e.Attrs = "relationship", relations[c.column]
 				}
-				x.s.Link(e)
+				if err := x.s.Link(e); err != nil {
+					return err
+				}
 			}
 		}
 	}
