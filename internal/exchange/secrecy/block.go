@@ -1,7 +1,6 @@
 package secrecy
 
 import (
-	"bytes"
 	"regexp"
 	"sort"
 	"strings"
@@ -14,61 +13,22 @@ import (
 	"loregate/internal/markup"
 )
 
-// maxOpenFences is the number of fences in each other, or without an end, that a text may have.
-const maxOpenFences = 8
-
-// readBlocks returns the blocks of a Markdown text. A fence that goes to the end of the text because it has no end is
-// read as a line: marks after it may hide text from some readers. So are the fences of a plugin around text that is no
-// code. ok is false for a text whose blocks are not sure.
-func readBlocks(text string) (blocks []markup.Block, ok bool) {
-	for range maxOpenFences {
-		blocks, err := markup.Blocks(text)
-		if err != nil {
-			return nil, false
-		}
-		read := []byte(text)
-		for _, b := range blocks {
-			isOpen := !b.Ended && strings.TrimSpace(text[b.To:]) == ""
-			isText := isOpen || strings.HasPrefix(b.Info, "ad-")
-			if b.Kind == markup.FenceBlock && isText && secretLanguage(b.Info) == "" {
-				blankFence(read, b.From)
-				if b.Ended {
-					blankFence(read, strings.LastIndexByte(text[:b.To-1], '\n')+1)
-				}
-			}
-		}
-		if string(read) == text {
-			return blocks, true
-		}
-		text = string(read)
-	}
-	return nil, false
-}
-
-// blankFence replaces the signs of the fence on a line.
-func blankFence(text []byte, from int) {
-	at := from + bytes.IndexAny(text[from:], "`~")
-	for sign := text[at]; at < len(text) && text[at] == sign; at++ {
-		text[at] = 'x'
-	}
-}
-
 // blockScanner finds the secret parts of a Markdown text that consist of lines: callouts, sections, fences, containers,
 // admonitions, paragraphs with labels and comments.
 type blockScanner struct {
-	h        *Result
-	text     string
-	blocks   []markup.Block
+	h *Result
+	*outline
 	found    []span
+	looked   int // bytes in which ends of parts were looked for
 	unclosed int // offset of the first one that should have an end and has none, or -1
 }
 
-func (h *Result) findBlocks(text string, blocks []markup.Block) (found []span, unclosed int) {
-	if h.hides == nil && !strings.Contains(text, "[!") {
+func (h *Result) findBlocks(o *outline) (found []span, unclosed int) {
+	if h.hides == nil && !strings.Contains(o.text, "[!") {
 		return nil, -1
 	}
-	s := &blockScanner{h: h, text: text, blocks: blocks, unclosed: -1}
-	for i, b := range blocks {
+	s := &blockScanner{h: h, outline: o, unclosed: -1}
+	for i, b := range o.blocks {
 		if b.To <= s.hidden() && b.Kind != markup.ParagraphBlock {
 			continue
 		}
@@ -171,10 +131,7 @@ func shown(s string) string {
 	return strings.ReplaceAll(norm.NFKC.String(strings.ReplaceAll(s, "：", ": ")), "\n", " ")
 }
 
-var (
-	elementHead = regexp.MustCompile(`(?i)<h([1-6])\b[^>]{0,1000}>`)
-	beginsHead  = regexp.MustCompile(`(?i)^[ \t]*<h[1-6]\b`)
-)
+var beginsHead = regexp.MustCompile(`(?i)^[ \t]*<h[1-6]\b`)
 
 // headLevel returns the level of the heading that a block is or begins with, or 0.
 func (s *blockScanner) headLevel(b markup.Block) int {
@@ -183,8 +140,8 @@ func (s *blockScanner) headLevel(b markup.Block) int {
 		return b.Level
 	case len(b.Lines) == 0:
 	case b.Kind == markup.HeadingBlock:
-		// What underlines a definition or a table is no heading.
-		if !definitionHead.MatchString(s.text[b.Lines[0].From:b.Lines[0].To]) && !isTable(s.text, b) {
+		// The line below a definition or table makes no heading of it.
+		if !definitionHead.MatchString(s.text[b.Lines[0].From:b.Lines[0].To]) && tableAt(s.text, b) < 0 {
 			return b.Level
 		}
 	case b.Kind == markup.HTMLBlock || b.Kind == markup.ParagraphBlock:
@@ -195,18 +152,42 @@ func (s *blockScanner) headLevel(b markup.Block) int {
 	return 0
 }
 
-var definitionHead = regexp.MustCompile(`^(?:\[[^\]]{1,200}\]:|\|)`)
+// definitionHead matches the beginning of a definition, table row or callout.
+var definitionHead = regexp.MustCompile(`^(?:\[[^\]]{1,200}\]:|\||\[!)`)
 
 // sectionEnd returns the end of the section below a heading: the next heading of the same or a higher level in the same
-// quote or list item, or the end of that.
+// quote, list item or element, or the end of that.
 func (s *blockScanner) sectionEnd(i, level int) int {
-	within, limit := s.around(i), s.limit(i)
+	within, limit, open := s.around(i), s.limit(i), 0
 	for j := i + 1; j < len(s.blocks) && s.blocks[j].From < limit; j++ {
-		if head := s.headLevel(s.blocks[j]); head > 0 && head <= level && s.around(j) == within {
-			return s.blocks[j].From
+		b := s.blocks[j]
+		if s.around(j) != within || s.isSoft(b.From, s.blocks[i].From) {
+			continue
+		}
+		if head := s.headLevel(b); head > 0 && head <= level && open == 0 {
+			return b.From
+		}
+		if b.Kind == markup.HTMLBlock {
+			if open += elementBalance(s.text[b.From:b.To]); open < 0 {
+				return b.From
+			}
 		}
 	}
 	return limit
+}
+
+var headTag = regexp.MustCompile(`(?i)<h[1-6]\b`)
+
+var boxTag = regexp.MustCompile(`(?i)<(/?)(?:article|aside|blockquote|center|details|div|fieldset|figure|footer|header|li|main|ol|section|table|tbody|td|th|tr|ul)\b[^>]*>`)
+
+// elementBalance returns how many more elements a text opens than it closes.
+func elementBalance(text string) (n int) {
+	for _, m := range boxTag.FindAllStringSubmatch(text, -1) {
+		if n++; m[1] != "" {
+			n -= 2
+		}
+	}
+	return n
 }
 
 func (s *blockScanner) isSecretHead(title string) bool {
@@ -223,7 +204,7 @@ func (s *blockScanner) readHeading(i int) {
 	for _, l := range b.Lines {
 		title += s.lineOf(l) + " "
 	}
-	if s.isSecretHead(title) {
+	if !strings.HasPrefix(title, "[!") && s.isSecretHead(title) {
 		s.hide(b.From, s.sectionEnd(i, b.Level))
 	}
 }
@@ -231,24 +212,17 @@ func (s *blockScanner) readHeading(i int) {
 // readHeadElements finds the sections below headings of HTML in a block.
 func (s *blockScanner) readHeadElements(i int) {
 	b := s.blocks[i]
-	if s.h.hides == nil {
+	if s.h.hides == nil || !headTag.MatchString(s.readable[b.From:b.To]) {
 		return
 	}
-	text := s.text[b.From:b.To]
-	heads := elementHead.FindAllStringSubmatchIndex(text, 1000)
-	for k, m := range heads {
-		title, _, _ := strings.Cut(asciiLower(text[m[1]:min(len(text), m[1]+400)]), "</h")
-		if !s.isSecretHead(strings.Join(strings.Fields(shown(strings.ReplaceAll(title, "\n", " "))), " ")) {
-			continue
-		}
-		end := s.sectionEnd(i, int(text[m[2]]-'0'))
-		for _, next := range heads[k+1:] {
-			if text[next[2]] <= text[m[2]] {
-				end = b.From + next[0]
-				break
-			}
-		}
-		s.hide(b.From+m[0], end)
+	within := *s.h
+	within.form = HTML
+	page := within.scanHTML(s.readable[b.From:b.To], &judge{}, 0)
+	for _, f := range page.found {
+		s.hide(b.From+f.from, b.From+f.to)
+	}
+	if page.part != nil && page.part.section != nil {
+		s.hide(b.From+page.part.from, s.sectionEnd(i, page.part.section.level))
 	}
 }
 
@@ -282,6 +256,8 @@ func (s *blockScanner) readCallout(i int, l markup.Span) (found bool) {
 		why.Doubt = true // it hides nothing where the note was written
 		if at := s.around(i); at >= 0 {
 			end = s.blocks[at].To
+		} else if i+1 < len(s.blocks) && s.blocks[i+1].Kind == markup.QuoteBlock && s.blocks[i+1].From == end {
+			end = s.blocks[i+1].To
 		}
 	} else {
 		end = s.blocks[quote].To
@@ -319,20 +295,24 @@ func markOfCallout(text string) (why exchange.Mark, marked bool) {
 
 var taskSign = regexp.MustCompile(`^\[.\][ \t]+`)
 
+// maxLooks is the number of times that a text is read to find the ends of parts in each other. After that they end with
+// the block around them.
+const maxLooks = 20
+
 // maxLine is the number of bytes of a line in which marks are looked for.
 const maxLine = 2000
 
 func (s *blockScanner) readParagraph(i int) {
 	b := s.blocks[i]
-	if s.h.hides != nil && isTable(s.text, b) {
-		s.readTable(b)
-		return
+	if first := tableAt(s.text, b); s.h.hides != nil && first >= 0 {
+		s.readTable(b, first)
+		b.Lines = b.Lines[:first]
 	}
 	if strings.Contains(s.text[b.From:b.To], "<") {
 		s.readHeadElements(i)
 	}
 	for k, l := range b.Lines {
-		if s.readCallout(i, l) || s.h.hides == nil {
+		if s.readCallout(i, l) || s.h.hides == nil || s.hidden() >= s.limit(i) {
 			continue
 		}
 		l.To = min(l.To, l.From+maxLine)
@@ -346,8 +326,8 @@ func (s *blockScanner) readParagraph(i int) {
 var (
 	containerForm  = regexp.MustCompile(`^(?::{3,}|/{3,})[ \t]*(.+)$`)
 	containerWords = regexp.MustCompile(`\pL[\pL\pN_-]*`)
-	containerLine  = regexp.MustCompile(`^[ \t>]*(?::{3,}|/{3,})[ \t]*(.*)$`)
-	definitionForm = regexp.MustCompile(`(?i)^\[(?://|comment|_|)\]:[ \t]*(\S*)[ \t]*(.*)$`)
+	containerLine  = regexp.MustCompile(`^((?: {0,3}>)* {0,3})(:{3,}|/{3,})[ \t]*(.*)$`)
+	definitionForm = regexp.MustCompile(`(?i)^\[[ \t]*(?://|comment|_|)[ \t]*\]:[ \t]*(\S*)[ \t]*(.*)$`)
 	shortcodeForm  = regexp.MustCompile(`\{(?:\{[<%]|%)-?\s*([\pL_-]{1,40})`)
 	admonitionForm = regexp.MustCompile(`^(?:!!!|\?\?\?|===)[+!]*[ \t]*` +
 		`([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?$`)
@@ -360,7 +340,11 @@ func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) 
 		if !s.hides(why) {
 			return false
 		}
-		to := end()
+		to := -1
+		if s.looked < maxLooks*len(s.text) {
+			to = end()
+			s.looked += max(to, s.limit(i)) - from
+		}
 		if to < 0 {
 			if to = s.limit(i); s.unclosed < 0 {
 				s.unclosed = from
@@ -373,7 +357,8 @@ func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) 
 	case ':', '/':
 		if m := containerForm.FindStringSubmatch(text); m != nil {
 			if why, marked := markOfContainer(m[1]); marked {
-				return take(why, from, func() int { return s.containerEnd(next, s.limit(i)) })
+				sign := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
+				return take(why, from, func() int { return s.containerEnd(next, s.limit(i), sign, s.blocks[i].Quotes) })
 			}
 		}
 	case '!', '?', '=':
@@ -385,10 +370,16 @@ func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) 
 	case '[':
 		if m := definitionForm.FindStringSubmatch(text); m != nil {
 			return take(exact(ruleComment, "[//]: #"), from, func() int {
-				if m[2] != "" && strings.IndexByte(`)"'`, m[2][len(m[2])-1]) >= 0 {
-					return next
+				for at, line := next, m[2]; ; {
+					if line = strings.TrimSpace(line); line != "" && strings.IndexByte(`)"'`, line[len(line)-1]) >= 0 {
+						return at
+					}
+					if at >= s.blocks[i].To {
+						return s.blocks[i].To
+					}
+					line, _, _ = strings.Cut(s.text[at:s.blocks[i].To], "\n")
+					at = min(at+len(line)+1, s.blocks[i].To)
 				}
-				return s.blocks[i].To
 			})
 		}
 	}
@@ -404,18 +395,28 @@ func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) 
 		if word == "comment" {
 			why = exact(ruleComment, "{% comment %}")
 		}
-		end := regexp.MustCompile(`\{[{%][^\n}]*(?:/|end)\s*` + regexp.QuoteMeta(word) + `[^\n}]*\}{1,2}`)
-		if take(why, l.From+m[0], func() int { return s.endOf(end, l.From+m[1]) }) {
+		if take(why, l.From+m[0], func() int { return s.shortcodeEnd(l.From+m[0], word) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// endOf returns the offset after the first match of a form from an offset on, or -1.
-func (s *blockScanner) endOf(form *regexp.Regexp, from int) int {
-	if m := form.FindStringIndex(s.text[from:]); m != nil {
-		return from + m[1]
+// shortcodeEnd returns the offset after the end of the shortcode that begins at an offset, or -1. Those of one name may
+// stand in each other, and one may end itself.
+func (s *blockScanner) shortcodeEnd(at int, word string) int {
+	form := regexp.MustCompile(`\{[{%][<%]?-?\s*(/|end)?` + regexp.QuoteMeta(word) + `\b[^\n{}]*?(/?)[>%]?-?\}{1,2}`)
+	open := 0
+	for _, m := range form.FindAllStringSubmatchIndex(s.text[at:], -1) {
+		switch {
+		case m[2] >= 0:
+			open--
+		case m[5] == m[4]:
+			open++
+		}
+		if open <= 0 {
+			return at + m[1]
+		}
 	}
 	return -1
 }
@@ -429,27 +430,31 @@ func markOfContainer(head string) (why exchange.Mark, marked bool) {
 	return exchange.Mark{Rule: ruleBlock, What: "::: " + markup.Clip(head, 60), Doubt: true}, FindWord(head, true) != ""
 }
 
-// containerEnd returns the offset after the last line of a container, or -1. Containers may stand in each other.
-func (s *blockScanner) containerEnd(at, limit int) int {
+// containerEnd returns the offset after the last line of a container that began with a sign, or -1. Containers may stand
+// in each other.
+func (s *blockScanner) containerEnd(at, limit int, sign string, quotes int) int {
 	for open := 1; at < limit; {
 		line, _, _ := strings.Cut(s.text[at:limit], "\n")
+		start := at
 		at = min(at+len(line)+1, limit)
-		if m := containerLine.FindStringSubmatch(line); m != nil && !s.isCode(at-1) {
-			if open++; strings.TrimSpace(m[1]) == "" {
-				open -= 2
-			}
-			if open == 0 {
-				return at
-			}
+		m := containerLine.FindStringSubmatch(line)
+		if m == nil || !strings.HasPrefix(m[2], sign) || strings.Count(m[1], ">") != quotes || s.isCode(start) {
+			continue
+		}
+		if open++; strings.TrimSpace(m[3]) == "" {
+			open -= 2
+		}
+		if open == 0 {
+			return at
 		}
 	}
 	return -1
 }
 
-// isCode reports whether an offset is in a fence.
+// isCode reports whether an offset is in a fence or in indented code.
 func (s *blockScanner) isCode(at int) bool {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].From > at }) - 1
-	return i >= 0 && s.blocks[i].Kind == markup.FenceBlock && at < s.blocks[i].To
+	return i >= 0 && (s.blocks[i].Kind == markup.FenceBlock || s.blocks[i].Kind == markup.CodeBlock) && at < s.blocks[i].To
 }
 
 func markOfAdmonition(kinds, title string) (why exchange.Mark, marked bool) {
@@ -501,9 +506,9 @@ func columnOf(line string, quotes int) (column int, blank bool) {
 }
 
 var (
-	labelForm = regexp.MustCompile(`^([^\pL\pN|#:]{0,12})(\pL[^:|\n\[\]{}<]{1,40}?)[ \t]*(:{1,2})(?:[ \t]+|\\|$)`)
+	labelForm = regexp.MustCompile(`^[^\pL|#:]{0,12}(\pL[^:|\n\[\]{}<]{1,40}?)[ \t]*(:{1,2})(?:[ \t]+|\\|[^/:\s]|$)`)
 	linkForm  = regexp.MustCompile(`\[\[([^\]|]{1,60})(?:\|[^\]]{0,60})?\]\]|\[([^\]]{1,60})\]\([^)]{0,200}\)`)
-	signForm  = strings.NewReplacer("*", "", "_", "", "=", "", "~", "", "`", "")
+	signForm  = strings.NewReplacer("*", "", "_", "", "=", "", "~", "", "`", "", "[", "", "]", "")
 	breakForm = regexp.MustCompile(`(?i)<br\b[^>]{0,200}>`)
 )
 
@@ -516,15 +521,15 @@ func secretLabel(written string) (label, rest string) {
 	}
 	plain := signForm.Replace(linkForm.ReplaceAllString(text, "$1$2"))
 	m := labelForm.FindStringSubmatch(plain)
-	isField := m != nil && m[3] == "::" && strings.ContainsAny(m[1], "[(") && !strings.HasPrefix(written, "&")
-	if m == nil || isField || FindWord(m[2], true) == "" {
-		return "", ""
-	}
 	head, after, _ := strings.Cut(text, ":")
-	if !strings.ContainsAny(head, "*_=~`[") && !strings.HasPrefix(after, "*") && !isExact(m[2]) {
+	isField := m != nil && m[2] == "::" && strings.ContainsAny(head, "[(`")
+	if m == nil || isField || FindWord(m[1], true) == "" {
 		return "", ""
 	}
-	return strings.TrimSpace(m[2]), strings.Trim(plain[len(m[0]):], " \t\\")
+	if !strings.ContainsAny(head, "*_=~`[") && !strings.HasPrefix(after, "*") && !isExact(m[1]) {
+		return "", ""
+	}
+	return strings.TrimSpace(m[1]), strings.Trim(plain[strings.IndexByte(plain, ':'):], ": \t\\")
 }
 
 // readLabel takes out a paragraph or list item that begins with a secret label on one of its lines, also after a break.
@@ -559,7 +564,7 @@ func (s *blockScanner) readLabel(i, k int, l markup.Span) {
 	end := b.To
 	if isItem {
 		end = s.blocks[b.Parent].To
-	} else if rest == "" && k == len(b.Lines)-1 {
+	} else if strings.Trim(rest, filling+" ") == "" && k == len(b.Lines)-1 {
 		end = max(end, s.nextSibling(i))
 	}
 	s.hide(from, end)
@@ -572,6 +577,9 @@ const maxBreaks = 20
 func (s *blockScanner) nextSibling(i int) int {
 	for j := i + 1; j < len(s.blocks) && s.blocks[j].From < s.limit(i); j++ {
 		if next := s.blocks[j]; next.Parent == s.blocks[i].Parent {
+			if strings.Trim(s.text[next.From:next.To], filling+" >\t\r\n") == "" {
+				continue
+			}
 			if s.headLevel(next) == 0 && next.Kind != markup.RuleBlock {
 				return next.To
 			}
@@ -583,15 +591,21 @@ func (s *blockScanner) nextSibling(i int) int {
 
 var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-// isTable reports whether a paragraph is a table.
-func isTable(text string, b markup.Block) bool {
-	return len(b.Lines) > 1 && strings.Contains(text[b.Lines[0].From:b.Lines[0].To], "|") &&
-		delimiterRow.MatchString(text[b.Lines[1].From:b.Lines[1].To])
+// tableAt returns the line of a paragraph with which a table begins, or -1.
+func tableAt(text string, b markup.Block) int {
+	for k := 1; k < len(b.Lines); k++ {
+		above, below := b.Lines[k-1], b.Lines[k]
+		if strings.Contains(text[below.From:below.To], "-") && strings.Contains(text[above.From:above.To], "|") &&
+			delimiterRow.MatchString(text[below.From:below.To]) {
+			return k - 1
+		}
+	}
+	return -1
 }
 
 // readTable takes out the rows of a table that have a secret label, and a table with a secret column.
-func (s *blockScanner) readTable(b markup.Block) {
-	for k, l := range b.Lines {
+func (s *blockScanner) readTable(b markup.Block, first int) {
+	for k, l := range b.Lines[first:] {
 		if k == 1 || l.To <= s.hidden() {
 			continue
 		}

@@ -70,7 +70,7 @@ func seen(c rune) rune {
 // forumTagAt reads the tag that begins at an offset.
 func forumTagAt(s string, from int) (t forumTag, ok bool) {
 	c, n := charAt(s, from)
-	if c != '[' {
+	if c != '[' || from > 0 && s[from-1] == '\\' && strings.HasPrefix(s[from+n:], "/") {
 		return t, false
 	}
 	t.from = from
@@ -90,6 +90,8 @@ func forumTagAt(s string, from int) (t forumTag, ok bool) {
 			}
 			at += i + 1
 		case c == '\n' || c == '[':
+			return t, false
+		case c == ':' && inName && at < len(s) && s[at] == ':': // a field
 			return t, false
 		case !inName || c == 0:
 		case c == '/' && strings.TrimSpace(string(name)) == "" && !t.end:

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 
 	"loregate/internal/exchange"
+	"loregate/internal/markup"
 )
 
 // htmlScanner finds the secret parts of a text with HTML in one pass: comments, elements, attributes, tags in
@@ -42,6 +43,7 @@ type hiddenPart struct {
 	until    int       // it ends at this offset
 	section  *htmlHeading
 	seen     bool      // the section has a text
+	wraps    int       // number of elements around the section's heading alone
 	inner    *elements // a secret element in it, which may end after it
 	opaque   bool      // a browser reads no tags in it
 	ignore   int       // offset before which end tags do not count
@@ -81,6 +83,9 @@ func (h *Result) scanHTML(text string, j *judge, depth int) *htmlScanner {
 	s.spoil = spoilerScanner{text: text}
 	for at := 0; at < len(text); {
 		at = s.scan(at)
+	}
+	if g := s.heading; g != nil && s.part == nil {
+		s.beginSection(g)
 	}
 	if s.part != nil {
 		s.hide(s.part.from, len(text))
@@ -382,6 +387,9 @@ func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 		s.heading = nil
 		s.beginSection(g)
 	}
+	if level > 0 && s.part == nil {
+		s.open.end("p") // a browser closes it
+	}
 	isCode := (t.name == "script" || t.name == "style") && !s.open.isDrawing()
 	if p := s.part; p == nil && !isCode || p != nil && (p.elements.isDrawing() || p.inner.isDrawing()) {
 		z.NextIsNotRawText() // other elements are read as if they were shown
@@ -425,11 +433,19 @@ func (s *htmlScanner) isMarked(t tag, end int) bool {
 }
 
 // endsSection reports whether a start tag ends the section that is read: a heading of the same or a higher level that
-// stands in no secret part and no cell of it.
+// stands in no secret part and no element of it. Where the section's own heading stands in an element, others may too.
 func (s *htmlScanner) endsSection(t tag, level int) bool {
 	p := s.part
-	return p.section != nil && p.inner == nil && p.tag == "" && level > 0 && level <= p.section.level &&
-		lastOf(s.open.cells) < p.section.depth && !s.isMarked(t, len(s.text))
+	if p.section == nil || p.inner != nil || p.tag != "" || level == 0 || level > p.section.level {
+		return false
+	}
+	boxes := 0
+	for i := len(s.open.special) - 1; i >= 0 && s.open.special[i] >= p.section.depth && boxes <= p.wraps; i-- {
+		if name := s.open.names[s.open.special[i]]; name != "p" && headingLevel(name) == 0 {
+			boxes++
+		}
+	}
+	return boxes <= p.wraps && !s.isMarked(t, len(s.text))
 }
 
 // readStartWithin reads a start tag in a secret part.
@@ -526,6 +542,7 @@ func (s *htmlScanner) readEnd(name string, from, end int) {
 		}
 		if !p.seen || name == "header" || name == "hgroup" { // the element holds the heading alone
 			p.section.depth = len(s.open.names)
+			p.wraps++
 			return
 		}
 		s.hide(p.from, from)
@@ -541,7 +558,8 @@ func (s *htmlScanner) readEnd(name string, from, end int) {
 // beginSection begins the part below a heading that is read, if the heading is secret.
 func (s *htmlScanner) beginSection(g *htmlHeading) {
 	text := strings.TrimSpace(g.text.String())
-	if text == "" || !s.judge.isExact(text) || !s.h.isHidden(exchange.Mark{Rule: ruleHeading, What: text}) {
+	if FindWord(text, false) == "" || !s.h.isHidden(exchange.Mark{Rule: ruleHeading, What: markup.Clip(text, 80),
+		Doubt: !s.judge.isExact(text)}) {
 		return
 	}
 	for len(s.found) > 0 && s.found[len(s.found)-1].from >= g.from {

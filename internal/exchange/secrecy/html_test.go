@@ -115,7 +115,9 @@ func TestSplitIsLinear(t *testing.T) {
 		"<!--",
 		"<a ", "<a href=\"", "<h2>", "<h1>GM</h1>", "<![CDATA[", "<!-->", "&#91;", "<p title='<b>'>", "<secret>",
 		"<td hidden>",
-		"<script>", "[a]", "<a<b>", "<textarea>", "%%", "`", "<p class=secret>", "<x y='<p class=secret>'>", "<a b>"} {
+		"<script>", "[a]", "<a<b>", "<textarea>", "%%", "`", "<p class=secret>", "<x y='<p class=secret>'>", "<a b>", "::: secret\n", "> [!secret]\n", "- # GM\n",
+		"!!! secret\n    a\n", "{{< secret >}}\n", "```ad-note\na\n", "| GM | a |\n", "> ```\n", "<section class=\"secret\">\n",
+		"`a\n", "Secret: x\n", "    a\n\n", "- a\n  - b\n", "\\<", "%% a %% "} {
 		for _, form := range []Form{HTML, Markdown} {
 			work := func(n int) (bytes uint64) {
 				text := strings.Repeat(unit, n/len(unit))

@@ -65,8 +65,9 @@ type spoilerScanner struct {
 // read returns the length of the spoiler that begins at an offset, 0 if there is none. It ends within its paragraph.
 // A spoiler at the start of a line may be unclosed; it then extends to the end of that line.
 func (l *spoilerScanner) read(at int) (n int, why exchange.Mark) {
-	if !strings.HasPrefix(l.text[at:], ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", l.text[at-1]) < 0 {
-		return 0, why // the '>' ends a tag
+	if !strings.HasPrefix(l.text[at:], ">!") || strings.HasPrefix(l.text[at+2:], "[") ||
+		strings.HasPrefix(l.text[at+2:], "!") {
+		return 0, why // a picture or admonition in a quote
 	}
 	why = exact(ruleBlock, ">!")
 	s := l.text[at+2:]

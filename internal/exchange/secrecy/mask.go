@@ -11,36 +11,40 @@ import (
 // masker blanks the parts that readers of a Markdown text see as written: its code, and signs that begin no tag. The
 // rest can be read as HTML. Code inside a comment stays, and a comment inside code does not.
 type masker struct {
-	text   string
-	masked []byte // nil: nothing was blanked
-	at     int    // offset before which the text has been read
+	text    string
+	masked  []byte // nil: nothing was blanked
+	at      int    // offset after the last comment
+	comment int    // offset of the last comment
 }
 
-// maskMarkdown returns a text of the same length that can be read as HTML.
-func maskMarkdown(text string, blocks []markup.Block) string {
-	if !strings.ContainsAny(text, "<`~") && !hasCode(blocks) {
-		return text
+// maskMarkdown returns a text of the same length that can be read as HTML. A comment that begins before a fence and ends
+// in it makes the fence doubtful: then unsure has the comment.
+func maskMarkdown(o *outline) (masked string, unsure []span) {
+	if !strings.ContainsAny(o.text, "<`~%") && !hasCode(o.blocks) {
+		return o.text, nil
 	}
-	m := &masker{text: text}
-	for _, b := range blocks {
+	m := &masker{text: o.text}
+	for _, b := range o.blocks {
 		switch b.Kind {
 		case markup.FenceBlock, markup.CodeBlock:
-			if m.at < b.To && !m.skipComments(m.at, b.From, b.From) {
-				m.blank(max(m.at, b.From), b.To)
-				m.at = max(m.at, b.To)
+			if m.at > b.From && m.at < b.To {
+				return "", []span{{m.comment, m.at}}
+			}
+			if m.at <= b.From {
+				m.blank(b.From, b.To)
 			}
 		case markup.HTMLBlock:
-			m.skipComments(max(m.at, b.From), b.To, b.To)
+			m.skipComments(max(m.at, b.From), b.To)
 		case markup.ParagraphBlock, markup.HeadingBlock:
-			for _, lines := range unitsOf(text, b) {
+			for _, lines := range unitsOf(o.text, b) {
 				m.readUnit(lines)
 			}
 		}
 	}
 	if m.masked == nil {
-		return text
+		return o.text, nil
 	}
-	return string(m.masked)
+	return string(m.masked), nil
 }
 
 func hasCode(blocks []markup.Block) bool {
@@ -63,20 +67,31 @@ func (m *masker) blank(from, to int) {
 	}
 }
 
-// skipComments reads the comments that begin between two offsets. It reports whether one goes beyond the offset end.
-func (m *masker) skipComments(from, to, end int) bool {
+// skipComments reads the comments that begin between two offsets.
+func (m *masker) skipComments(from, to int) {
 	for from < to {
 		i := strings.IndexAny(m.text[from:to], "<%")
 		if i < 0 {
-			return false
+			return
 		}
 		from += i
 		n := commentLength(m.text[from:])
-		if from += max(1, n); n > 0 {
-			m.at = max(m.at, from)
+		m.readComment(from, n)
+		from += max(1, n)
+	}
+}
+
+// readComment notes a comment. Signs in one of Markdown begin no tag, and signs in one of HTML no comment of Markdown.
+func (m *masker) readComment(from, n int) {
+	if n == 0 {
+		return
+	}
+	m.comment, m.at = from, from+n
+	for i := from + 2; i < from+n-2; i++ {
+		if c := m.text[i]; m.text[from] == '%' && c == '<' && m.text[i-1] != '!' || m.text[from] == '<' && c == '%' {
+			m.blank(i, i+1) // "!<" ends a spoiler
 		}
 	}
-	return m.at > end
 }
 
 // commentLength returns the length of the comment at the beginning of s, or 0. One that has no end goes to the end of
@@ -98,10 +113,12 @@ func enclosedLength(s, begin, end string) int {
 // unitsOf returns the parts of a block between which no code and no tag goes on: its cells if it is a table, or all of
 // its lines.
 func unitsOf(text string, b markup.Block) (units [][]markup.Span) {
-	if !isTable(text, b) {
+	first := tableAt(text, b)
+	if first < 0 {
 		return [][]markup.Span{b.Lines}
 	}
-	for _, l := range b.Lines {
+	units = append(units, b.Lines[:first])
+	for _, l := range b.Lines[first:] {
 		from := l.From
 		for at := l.From; at < l.To; at++ {
 			switch text[at] {
@@ -170,7 +187,7 @@ func (m *masker) readUnit(lines []markup.Span) {
 			at += n
 		case '%', '<':
 			if n := commentLength(m.text[from:]); n > 0 {
-				m.at = from + n
+				m.readComment(from, n)
 				continue
 			}
 			n := 1
@@ -204,7 +221,8 @@ func (u *unit) placeOf(offset int) int {
 }
 
 func (m *masker) blankUnit(u unit, from, to int) {
-	for i, l := range u.lines {
+	for i := max(0, sort.SearchInts(u.at, from+1)-1); i < len(u.lines) && u.at[i] < to; i++ {
+		l := u.lines[i]
 		if start := max(from, u.at[i]); start < to && start < u.at[i]+l.To-l.From {
 			m.blank(l.From+start-u.at[i], min(l.To, l.From+to-u.at[i]))
 		}

@@ -1,6 +1,8 @@
 package secrecy
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"loregate/internal/exchange"
@@ -63,12 +65,8 @@ func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
 		before := len(h.Open)
 		if form != Markdown {
 			take(h.findHTML(h.Open))
-		} else if blocks, ok := readBlocks(h.Open); ok && round < maxRounds {
-			text := h.Open
-			if take(h.findHTML(maskMarkdown(text, blocks))); len(h.Open) < len(text) {
-				blocks, _ = readBlocks(h.Open)
-			}
-			take(h.findBlocks(h.Open, blocks))
+		} else if found, unclosed, ok := h.findInMarkdown(h.Open); ok && round < maxRounds {
+			take(found, unclosed)
 		} else if h.isHidden(exchange.Mark{Rule: ruleBlock, What: "unclear nesting", Doubt: hides != nil}) {
 			take([]span{{0, len(h.Open)}}, 0)
 		}
@@ -85,6 +83,56 @@ func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
 		at, place = s.to, place+s.to-s.from
 	}
 	return h
+}
+
+// findInMarkdown finds the secret parts of a Markdown text. ok is false if its blocks are not sure.
+func (h *Result) findInMarkdown(text string) (found []span, unclosed int, ok bool) {
+	o, ok := readOutline(text)
+	for tries := 0; ok; tries++ {
+		readable, unsure := maskMarkdown(o)
+		if len(unsure) > 0 {
+			if o, ok = readOutline(fillSpans(o.text, unsure)); tries == maxOpenFences {
+				return nil, -1, false
+			}
+			if ok {
+				o.text = text
+			}
+			continue
+		}
+		found, unclosed = h.findHTML(readable)
+		o.readable = readable
+		break
+	}
+	if !ok {
+		return nil, -1, false
+	}
+	if len(found) > 0 {
+		// The blocks are those that the author sees: a hidden part is a text in them.
+		readable := fillSpans(o.readable, found)
+		if o, ok = readOutline(fillSpans(text, found)); !ok {
+			return nil, -1, false
+		}
+		o.readable = readable
+	}
+	blocks, open := h.findBlocks(o)
+	if unclosed < 0 || open >= 0 && open < unclosed {
+		unclosed = open
+	}
+	return mergeSpans(found, blocks), unclosed, true
+}
+
+// mergeSpans returns the spans of both lists, in order and without overlaps.
+func mergeSpans(a, b []span) (all []span) {
+	both := append(slices.Clone(a), b...)
+	slices.SortFunc(both, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+	for _, s := range both {
+		if n := len(all); n > 0 && s.from <= all[n-1].to {
+			all[n-1].to = max(all[n-1].to, s.to)
+		} else if s.from < s.to {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Secret returns all secrets as one text, each on lines of its own.
@@ -122,8 +170,11 @@ func subtractSpans(open, found []span) (left []span) {
 	return left
 }
 
-// withLineFeeds returns a text of the same length in which no line ends with CR alone.
+// withLineFeeds returns a text of the same length in which no line ends with CR alone, and without a byte order mark.
 func withLineFeeds(text string) string {
+	if rest, ok := strings.CutPrefix(text, "\ufeff"); ok {
+		text = "   " + rest
+	}
 	if !strings.Contains(text, "\r") {
 		return text
 	}

@@ -98,7 +98,7 @@ func readValue(s string, at int) (value string, end int) {
 type judge struct {
 	exact map[string]bool
 	attrs map[string]judgement
-	// sheets are the classes and names that style sheets hide: "class x" or "id x".
+	// sheets are the selectors that style sheets hide: ".x", "#x", "[x" and "x".
 	sheets map[string]bool
 }
 
@@ -140,7 +140,13 @@ func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
 	if strings.ContainsAny(t.name, "-:.") && len(t.name) <= maxJudged && FindWord(t.name, true) != "" {
 		return exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: true}, true
 	}
+	if j.sheets[t.name] {
+		return exchange.Mark{Rule: ruleElement, What: "style of " + t.name, Doubt: true}, true
+	}
 	for _, a := range t.attrs {
+		if j.sheets["["+a.key] {
+			why, marked = exchange.Mark{Rule: ruleElement, What: "style of " + a.key, Doubt: true}, true
+		}
 		if a.value == "none" && a.key == "fill" && (t.name == "text" || t.name == "tspan") {
 			return exact(ruleElement, "fill=none"), true
 		}
@@ -186,7 +192,7 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 	case j.isExact(a.key):
 		got = judgement{exact(ruleElement, a.key), true}
 	case strings.HasPrefix(a.key, "aria-"): // for readers who do not see the page
-	case (a.key == "id" || a.key == "role") && j.isExact(a.value), a.key == "id" && j.sheets["id "+a.value],
+	case (a.key == "id" || a.key == "role") && j.isExact(a.value), a.key == "id" && j.sheets["#"+a.value],
 		strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
 		got = judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
@@ -210,7 +216,7 @@ func (j *judge) judgeClass(classes []string) (got judgement) {
 		case revealed && name == "secret" || slices.Contains(marks().HTML.OpenClasses, name):
 		case j.isExact(class):
 			return judgement{exact(ruleElement, "class="+name), true}
-		case !got.marked && len(class) <= maxJudged && (FindWord(class, true) != "" || j.sheets["class "+class]):
+		case !got.marked && len(class) <= maxJudged && (FindWord(class, true) != "" || j.sheets["."+class]):
 			got = judgement{exchange.Mark{Rule: ruleElement, What: "class=" + name, Doubt: true}, true}
 		}
 	}
@@ -243,7 +249,7 @@ func isListSign(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) }
 
 var (
 	cssComment  = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
-	cssEscape   = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?`)
+	cssEscape   = regexp.MustCompile(`\\(?:[0-9a-fA-F]{1,6}\s?|[^0-9a-fA-F\n])`)
 	cssSign     = regexp.MustCompile(` ?([:;,()/{}]) ?`)
 	croppedForm = regexp.MustCompile(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|` +
 		`contain:.*(?:paint|strict|content))`)
@@ -253,12 +259,7 @@ var (
 
 // judgeStyle judges a style: one that shows nothing is a mark, and one that may show nothing is doubtful.
 func judgeStyle(style string) (got judgement) {
-	style = cssComment.ReplaceAllString(style, "")
-	style = cssEscape.ReplaceAllStringFunc(style, func(s string) string {
-		n, _ := strconv.ParseInt(strings.TrimSpace(s[1:]), 16, 32) // the pattern has at most six digits
-		return string(rune(n))
-	})
-	style = cssSign.ReplaceAllString(strings.Join(strings.Fields(strings.ToLower(style)), " "), "$1")
+	style = cssSign.ReplaceAllString(strings.Join(strings.Fields(strings.ToLower(plainCSS(style))), " "), "$1")
 	cropped := croppedForm.MatchString(style)
 	color, ground := "", "-"
 	for part := range strings.SplitSeq(style, ";") {
@@ -281,29 +282,46 @@ func judgeStyle(style string) (got judgement) {
 }
 
 var (
-	sheetForm = regexp.MustCompile(`(?is)<style\b[^>]{0,1000}>(.*?)(?:</style|$)`)
-	ruleForm  = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
-	nameForm  = regexp.MustCompile(`([.#])([\pL\pN_-]{1,60})`)
+	sheetForm    = regexp.MustCompile(`(?is)<style\b[^>]{0,1000}>(.*?)(?:</style|$)`)
+	ruleForm     = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
+	selectorForm = regexp.MustCompile(`([.#\[]?)([\pL\pN_-]{1,60})[^.#\[]*`)
 )
 
-// readSheets remembers the classes and names that the style sheets in a text hide.
+// readSheets remembers the classes, names, attributes and elements that the style sheets in a text hide: for each
+// selector those of its last part.
 func (j *judge) readSheets(text string) {
 	if !strings.Contains(text, "<style") && !strings.Contains(text, "<STYLE") {
 		return
 	}
+	j.sheets = map[string]bool{}
 	for _, sheet := range sheetForm.FindAllStringSubmatch(text, 100) {
-		for _, rule := range ruleForm.FindAllStringSubmatch(sheet[1], 1000) {
+		for _, rule := range ruleForm.FindAllStringSubmatch(plainCSS(sheet[1]), 1000) {
 			if !judgeStyle(rule[2]).marked {
 				continue
 			}
-			for _, name := range nameForm.FindAllStringSubmatch(rule[1], 20) {
-				if j.sheets == nil {
-					j.sheets = map[string]bool{}
+			for selector := range strings.SplitSeq(rule[1], ",") {
+				parts := strings.FieldsFunc(selector, func(r rune) bool { return strings.ContainsRune(" \t\n>+~", r) })
+				if len(parts) == 0 {
+					continue
 				}
-				j.sheets[map[string]string{".": "class ", "#": "id "}[name[1]]+name[2]] = true
+				for _, name := range selectorForm.FindAllStringSubmatch(parts[len(parts)-1], 5) {
+					if name[1] != "" || !strings.ContainsAny(parts[len(parts)-1], ".#[") {
+						j.sheets[name[1]+name[2]] = true
+					}
+				}
 			}
 		}
 	}
+}
+
+// plainCSS returns a style or style sheet without comments and escapes.
+func plainCSS(style string) string {
+	return cssEscape.ReplaceAllStringFunc(cssComment.ReplaceAllString(style, ""), func(s string) string {
+		if n, err := strconv.ParseInt(strings.TrimSpace(s[1:]), 16, 32); err == nil {
+			return string(rune(n))
+		}
+		return s[1:]
+	})
 }
 
 // drawn are the attributes of a drawing that are written as styles too.
