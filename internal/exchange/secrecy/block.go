@@ -178,7 +178,8 @@ func (s *blockScanner) sectionEnd(i, level int) int {
 
 var headTag = regexp.MustCompile(`(?i)<h[1-6]\b`)
 
-var boxTag = regexp.MustCompile(`(?i)<(/?)(?:article|aside|blockquote|center|details|div|fieldset|figure|footer|header|li|main|ol|section|table|tbody|td|th|tr|ul)\b[^>]*>`)
+var boxTag = regexp.MustCompile(`(?i)<(/?)(?:article|aside|blockquote|center|details|div|fieldset|figure|footer|` +
+	`header|li|main|ol|section|table|tbody|td|th|tr|ul)\b[^>]*>`)
 
 // elementBalance returns how many more elements a text opens than it closes.
 func elementBalance(text string) (n int) {
@@ -358,7 +359,8 @@ func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) 
 		if m := containerForm.FindStringSubmatch(text); m != nil {
 			if why, marked := markOfContainer(m[1]); marked {
 				sign := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
-				return take(why, from, func() int { return s.containerEnd(next, s.limit(i), sign, s.blocks[i].Quotes) })
+				quotes := s.blocks[i].Quotes
+				return take(why, from, func() int { return s.containerEnd(next, s.limit(i), sign, quotes) })
 			}
 		}
 	case '!', '?', '=':
@@ -430,8 +432,8 @@ func markOfContainer(head string) (why exchange.Mark, marked bool) {
 	return exchange.Mark{Rule: ruleBlock, What: "::: " + markup.Clip(head, 60), Doubt: true}, FindWord(head, true) != ""
 }
 
-// containerEnd returns the offset after the last line of a container that began with a sign, or -1. Containers may stand
-// in each other.
+// containerEnd returns the offset after the last line of a container that began with a sign, or -1. Containers may
+// stand in each other.
 func (s *blockScanner) containerEnd(at, limit int, sign string, quotes int) int {
 	for open := 1; at < limit; {
 		line, _, _ := strings.Cut(s.text[at:limit], "\n")
@@ -454,7 +456,11 @@ func (s *blockScanner) containerEnd(at, limit int, sign string, quotes int) int 
 // isCode reports whether an offset is in a fence or in indented code.
 func (s *blockScanner) isCode(at int) bool {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].From > at }) - 1
-	return i >= 0 && (s.blocks[i].Kind == markup.FenceBlock || s.blocks[i].Kind == markup.CodeBlock) && at < s.blocks[i].To
+	if i < 0 || at >= s.blocks[i].To {
+		return false
+	}
+	kind := s.blocks[i].Kind
+	return kind == markup.FenceBlock || kind == markup.CodeBlock
 }
 
 func markOfAdmonition(kinds, title string) (why exchange.Mark, marked bool) {

@@ -66,8 +66,8 @@ func readOutline(text string) (o *outline, ok bool) {
 		}
 		again := false
 		for _, b := range blocks {
-			isOpen := !b.Ended && strings.TrimSpace(source[b.To:]) == ""
-			if b.Kind != markup.FenceBlock || !isOpen && !strings.HasPrefix(b.Info, "ad-") || secretLanguage(b.Info) != "" {
+			isText := strings.HasPrefix(b.Info, "ad-") || !b.Ended && strings.TrimSpace(source[b.To:]) == ""
+			if b.Kind != markup.FenceBlock || !isText || secretLanguage(b.Info) != "" {
 				continue
 			}
 			again = true
@@ -102,13 +102,13 @@ func (l *readLines) clear(i int) {
 func (l *readLines) join() string {
 	var b strings.Builder
 	l.at = l.at[:0]
-	for i, line := range l.all {
+	for _, line := range l.all {
 		l.at = append(l.at, b.Len())
-		b.WriteString(line.begin + l.text[line.rest:line.end])
+		b.WriteString(line.begin)
+		b.WriteString(l.text[line.rest:line.end])
 		if line.end < len(l.text) {
 			b.WriteByte('\n')
 		}
-		_ = i
 	}
 	return b.String()
 }
@@ -186,14 +186,18 @@ func (l *readLines) quoteAdmonitions() (found bool) {
 	return found
 }
 
-// quoteBelow writes the lines below a line as a quote which, after some signs of quotes, are indented by 4 more than it.
+// quoteBelow writes the lines below a line as a quote that, after some signs of quotes, are indented by 4 more than it.
 func (l *readLines) quoteBelow(i, quotes, indent int) (found bool) {
 	for j := i + 1; j < len(l.all); j++ {
 		line := l.lineOf(j)
 		begin := line[:min(quotes, len(line))]
 		rest := line[len(begin):]
 		if strings.Trim(begin, "> ")+strings.TrimSpace(rest) == "" {
-			if j+1 == len(l.all) || !isIndented(l.lineOf(j+1), quotes, indent+4) && strings.Trim(l.lineOf(j+1), "> \t\r") != "" {
+			if j+1 == len(l.all) {
+				return found
+			}
+			next := l.lineOf(j + 1)
+			if !isIndented(next, quotes, indent+4) && strings.Trim(next, "> \t\r") != "" {
 				return found
 			}
 			l.all[j].begin, l.all[j].rest = begin+strings.Repeat(" ", indent)+">", l.all[j].end
@@ -248,7 +252,8 @@ func (o *outline) isSoft(at, from int) bool {
 // filling stands for hidden parts: a text without words.
 const filling = "\x01"
 
-// fillSpans returns a text of the same length in which spans are filled with it, so that its blocks stay as they are. A line within a span begins as the span's first one.
+// fillSpans returns a text of the same length in which spans are filled with it, so that its blocks stay as they are. A
+// line within a span begins as the span's first one.
 func fillSpans(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
