@@ -521,11 +521,18 @@ var (
 // secretLabel returns the secret label with which a line begins, or "". rest is the text after it. A label that is not
 // emphasized must be exact.
 func secretLabel(written string) (label, rest string) {
-	text := strings.TrimSpace(shown(written))
-	if !strings.Contains(text, ":") {
+	if !strings.ContainsAny(written, ":&：") {
 		return "", ""
 	}
-	plain := signForm.Replace(linkForm.ReplaceAllString(text, "$1$2"))
+	text := strings.TrimSpace(shown(written))
+	if !strings.Contains(text[:min(len(text), maxLabel)], ":") {
+		return "", ""
+	}
+	plain := text
+	if strings.Contains(plain, "[") {
+		plain = linkForm.ReplaceAllString(text, "$1$2")
+	}
+	plain = signForm.Replace(plain)
 	m := labelForm.FindStringSubmatch(plain)
 	head, after, _ := strings.Cut(text, ":")
 	isField := m != nil && m[2] == "::" && strings.ContainsAny(head, "[(`")
@@ -575,6 +582,9 @@ func (s *blockScanner) readLabel(i, k int, l markup.Span) {
 	}
 	s.hide(from, end)
 }
+
+// maxLabel is the length of the beginning of a line in which the colon of a label stands, in bytes.
+const maxLabel = 400
 
 // maxBreaks is the number of breaks of a line after which labels are looked for.
 const maxBreaks = 20

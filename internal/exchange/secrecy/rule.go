@@ -3,6 +3,7 @@ package secrecy
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -91,6 +92,56 @@ func Letters(text string) string {
 // FindWord returns the first secret word in a text, or "". strict leaves out the words that also
 // have other meanings.
 func FindWord(text string, strict bool) string {
+	if strict {
+		return known(strictWord, text, func() string { return findWord(text, true) })
+	}
+	return known(anyWord, text, func() string { return findWord(text, false) })
+}
+
+// searched is a question about a text. The headings and labels of notes are few, and come often.
+type searched struct {
+	kind searchKind
+	text string
+}
+
+type searchKind int
+
+const (
+	anyWord searchKind = iota
+	strictWord
+	exactWord
+
+	maxKnown      = 64 // bytes of a text that is remembered
+	maxKnownWords = 10_000
+)
+
+var knownWords = struct {
+	sync.Mutex
+	found map[searched]string
+}{found: map[searched]string{}}
+
+// known returns the answer to a question, which find gives if it is not remembered.
+func known(kind searchKind, text string, find func() string) string {
+	if len(text) > maxKnown {
+		return find()
+	}
+	knownWords.Lock()
+	word, ok := knownWords.found[searched{kind, text}]
+	knownWords.Unlock()
+	if ok {
+		return word
+	}
+	word = find()
+	knownWords.Lock()
+	defer knownWords.Unlock()
+	if len(knownWords.found) >= maxKnownWords {
+		clear(knownWords.found)
+	}
+	knownWords.found[searched{kind, strings.Clone(text)}] = word
+	return word
+}
+
+func findWord(text string, strict bool) string {
 	form := marks().all
 	if strict {
 		form = marks().strong
@@ -109,6 +160,11 @@ func FindWord(text string, strict bool) string {
 
 // isExact reports whether a text as a whole is a mark for the GM's secrets.
 func isExact(text string) bool {
-	parted, joined, _ := Spellings(text)
-	return marks().exact.MatchString(strings.TrimSpace(parted)) || marks().exact.MatchString(strings.TrimSpace(joined))
+	return known(exactWord, text, func() string {
+		parted, joined, _ := Spellings(text)
+		if marks().exact.MatchString(strings.TrimSpace(parted)) || marks().exact.MatchString(strings.TrimSpace(joined)) {
+			return text
+		}
+		return ""
+	}) != ""
 }
