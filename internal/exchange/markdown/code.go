@@ -26,7 +26,7 @@ var fenceForm = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
 // as code, because marks after it may hide text from some readers and not from others.
 func (c *CodeScanner) CodeLength(at int) int {
 	if at == 0 || c.text[at-1] == '\n' {
-		if n := c.FenceLength(at); n > 0 {
+		if n := c.fenceLength(at); n > 0 {
 			return n
 		}
 	}
@@ -59,8 +59,8 @@ func (c *CodeScanner) CodeLength(at int) int {
 	}
 }
 
-// FenceLength returns the length of the fenced block that begins at the line at offset at, or 0.
-func (c *CodeScanner) FenceLength(at int) int {
+// fenceLength returns the length of the fenced block that begins at the line at offset at, or 0.
+func (c *CodeScanner) fenceLength(at int) int {
 	s := c.text[at:]
 	if !mayBeFence(s) {
 		return 0
@@ -95,17 +95,6 @@ func (c *CodeScanner) FenceLength(at int) int {
 func mayBeFence(s string) bool {
 	s = strings.TrimLeft(s[:min(len(s), 6)], " ")
 	return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~")
-}
-
-// FenceLanguage returns the first word after the fence of a fenced block, or "" if there is none.
-func FenceLanguage(code string) string {
-	fence := fenceForm.FindString(code)
-	if fence == "" {
-		return ""
-	}
-	info, _, _ := strings.Cut(code[len(fence):], "\n")
-	language, _, _ := strings.Cut(strings.TrimSpace(info), " ")
-	return language
 }
 
 // WithoutCode returns a text without its code.

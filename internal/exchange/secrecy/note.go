@@ -199,15 +199,26 @@ func tagMarks(tag string) []exchange.Mark {
 	return nil
 }
 
-var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
+var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t>]+(?:\[.\][ \t]+)?)*|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
 
 // textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
-// fields with a yes or no.
+// fields with a yes or no. Those in code do not count.
 func textMarks(n *markdown.Note) (all []exchange.Mark) {
-	if !strings.Contains(n.Body, "#") && !strings.Contains(n.Body, "::") {
+	if all = marksOfText(n.Body); len(all) == 0 {
 		return nil
 	}
-	text := markdown.WithoutCode(n.Body)
+	if o, ok := readOutline(withLineFeeds(n.Body)); ok {
+		if readable, unsure := maskMarkdown(o); len(unsure) == 0 {
+			return marksOfText(readable)
+		}
+	}
+	return all
+}
+
+func marksOfText(text string) (all []exchange.Mark) {
+	if !strings.Contains(text, "#") && !strings.Contains(text, "::") {
+		return nil
+	}
 	seen := map[string]bool{}
 	for _, tag := range markdown.InlineTags(text) {
 		if !seen[tag] {

@@ -46,6 +46,7 @@ func TestSecretMarks(t *testing.T) {
 		{"N.md", open("status: alive")}, {"N.md", open("tags: [secretary, dmitri]")}, {"N.md", open("keeper: Oda")},
 		{"N.md", open("permission: read")}, {"N.md", open("dg-publish: 1")},
 		// Tags and fields in the text.
+		{"N.md", "1. d`Arc #gm SECRET\n2. d`Or"}, {"N.md", "- [ ] hidden:: true\n1. SECRET"}, {"N.md", "`a #gm b` SEEN"},
 		{"N.md", "SECRET #gm-only"}, {"N.md", "#secret/plot SECRET"}, {"N.md", "hidden:: true\nSECRET"},
 		{"N.md", "SECRET [publish:: false]"}, {"N.md", "SEEN `#gm-only` and https://x/#gm"}, {"N.md", "# GM-free\nSEEN"[8:]},
 		// Callouts.
