@@ -103,9 +103,10 @@ func packed(t testing.TB, files fstest.MapFS) fs.FS {
 	return r
 }
 
+// sizeOf returns the size of a source: its files and their names.
 func sizeOf(files fstest.MapFS) (n int64) {
-	for _, f := range files {
-		n += int64(len(f.Data))
+	for name, f := range files {
+		n += int64(len(name) + len(f.Data))
 	}
 	return n
 }
