@@ -109,7 +109,8 @@ func FuzzHTML(f *testing.F) {
 }
 
 // TestSplitIsLinear splits hostile texts of two sizes: the work grows with the size, not with its square. The
-// number of bytes that are allocated stands for the work.
+// number of bytes that are allocated stands for the work; a large slice is copied more often when it grows, so up to
+// twenty times are allowed.
 func TestSplitIsLinear(t *testing.T) {
 	for _, unit := range []string{"<b>", "</i>", "<b></i>", "<p><td><b></p>", "[secret]", "[secret:1]", "[/secret]",
 		"<!--",
@@ -127,7 +128,7 @@ func TestSplitIsLinear(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				return after.TotalAlloc - before.TotalAlloc
 			}
-			if small, large := work(20_000), work(200_000); large > 15*small+1<<20 {
+			if small, large := work(20_000), work(200_000); large > 20*small+1<<20 {
 				t.Errorf("%q in form %d takes %d bytes, and %d for ten times the text", unit, form, small, large)
 			}
 		}
