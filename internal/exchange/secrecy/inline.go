@@ -7,7 +7,7 @@ import (
 	"loregate/internal/exchange"
 )
 
-var bracketField = regexp.MustCompile(`^[\[(][^\pL\pN\n\])]{0,12}()([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
+var bracketField = regexp.MustCompile(`^[\[(][^\pL\pN\n\])]{0,12}(\pL[\pL\pN _-]{0,40}?)[*_]{0,3}::`)
 
 // maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192
@@ -16,7 +16,7 @@ const maxInline = 8192
 // a yes or no is about the whole note and is not read here. One that is not closed in its paragraph ends with its line.
 func readSecretField(s string) (n int, why exchange.Mark) {
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
-	if m == nil || FindWord(m[2], true) == "" {
+	if m == nil || FindWord(m[1], true) == "" {
 		return 0, why
 	}
 	paragraph, _, _ := strings.Cut(s[:min(len(s), maxInline)], "\n\n")
@@ -30,7 +30,7 @@ func readSecretField(s string) (n int, why exchange.Mark) {
 	if _, value, _ := strings.Cut(inner, "::"); truthOf(strings.TrimSpace(value)) != isText {
 		return 0, why
 	}
-	return n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]) + "::", Doubt: !isExact(m[2])}
+	return n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[1]) + "::", Doubt: !isExact(m[1])}
 }
 
 // bracketEnd returns the offset after the bracket that closes the one at the start of a text, or 0. Nested brackets and

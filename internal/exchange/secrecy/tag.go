@@ -96,7 +96,6 @@ func readValue(s string, at int) (value string, end int) {
 
 // judge decides about tags and words of one text, and remembers its decisions.
 type judge struct {
-	exact map[string]bool
 	attrs map[string]judgement
 	// sheets are the selectors that style sheets hide: ".x", "#x", "[x" and "x".
 	sheets map[string]bool
@@ -107,28 +106,16 @@ type judgement struct {
 	marked bool
 }
 
-// maxJudged is the maximum length of an attribute or word whose judgement is remembered, and maxKept the
-// number of those that are.
+// maxJudged is the maximum length of a name, word or attribute that is judged or remembered, and maxKept the
+// number of attributes that are remembered.
 const (
 	maxJudged = 200
 	maxKept   = 10_000
 )
 
-// isExact is isExact for short texts that occur often.
+// isExact is isExact for the names of tags and words in attributes, which may be very long.
 func (j *judge) isExact(text string) bool {
-	if len(text) > maxJudged {
-		return false // no exact form is so long
-	}
-	is, ok := j.exact[text]
-	if !ok {
-		if j.exact == nil {
-			j.exact = map[string]bool{}
-		}
-		if is = isExact(text); len(j.exact) < maxKept {
-			j.exact[text] = is
-		}
-	}
-	return is
+	return len(text) <= maxJudged && isExact(text) // no exact form is longer
 }
 
 // markOf returns the mark of a start tag: that of its name or of an attribute. after is the text that
