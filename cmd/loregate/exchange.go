@@ -9,9 +9,9 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/exchange/vault"
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
 
 type importCmd struct {

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/console"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/graph"
@@ -55,7 +56,7 @@ var exporters = map[string]exporter{
 }
 
 // ExportNames returns the names of the formats that are written, sorted.
-func ExportNames() []string { return exchange.SortedKeys(exporters) }
+func ExportNames() []string { return decoded.SortedKeys(exporters) }
 
 // Export writes the part of a world that is visible to a role, in the named format.
 func (a *App) Export(ctx context.Context, format, world, path string, role access.Role,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/foundry"
@@ -72,7 +73,7 @@ func turnsFormat() exchange.Format {
 func findTurns(p *exchange.Peek) string {
 	for _, name := range p.WithSuffix(".jsonl", ".ndjson", ".json") {
 		line, _, _ := strings.Cut(string(p.Head(name)), "\n")
-		if m := exchange.ParseObject(line); m["ep"] != nil && m["n"] != nil {
+		if m := decoded.ParseObject(line); m["ep"] != nil && m["n"] != nil {
 			return name
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/exchange/vault"
+	"loregate/internal/secrecy"
 )
 
 // importIntro is the beginning of docs/import.md.

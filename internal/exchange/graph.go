@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/markup"
 )
 
@@ -85,9 +86,9 @@ func (g *graphPlanner) newLink(e *Edge) (l canon.Link, ok bool, err error) {
 	if e.Label != nil {
 		label = *e.Label
 	}
-	l = canon.Link{ID: e.ID, Kind: e.Kind, From: from.ID, To: to.ID, Attrs: EncodeFields(e.Attrs), Label: label}
+	l = canon.Link{ID: e.ID, Kind: e.Kind, From: from.ID, To: to.ID, Attrs: decoded.EncodeFields(e.Attrs), Label: label}
 	if l.ID == (canon.LinkID{}) {
-		l.ID = LinkID(l.Kind, from.ID, to.ID, TextOf(e.Attrs["direction"]))
+		l.ID = LinkID(l.Kind, from.ID, to.ID, decoded.TextOf(e.Attrs["direction"]))
 	}
 	return l, true, nil
 }

@@ -6,14 +6,8 @@ import (
 	"strings"
 
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
-
-// Mark is a reason to hide a note, or a part of it, from players.
-type Mark struct {
-	Rule  string // name of a rule, for example one of secrecy.Rules
-	What  string // the folder's path, word, tag or key that matched
-	Doubt bool   // a suspicion that the user should confirm
-}
 
 // Names of the rules that every format shares.
 const (
@@ -59,20 +53,20 @@ func newChoices(texts []string) choices {
 // Choices decide which marks hide, and count them.
 type Choices struct {
 	open, confirm choices
-	hides         map[Mark]*Hide
-	order         []Mark
+	hides         map[secrecy.Mark]*Hide
+	order         []secrecy.Mark
 	seen          map[string]bool // marks already counted, by mark and file
 }
 
 // NewChoices returns the choices with the items of Open, which show suspicions, and of Confirm,
 // which keep them secret.
 func NewChoices(open, confirm []string) *Choices {
-	return &Choices{open: newChoices(open), confirm: newChoices(confirm), hides: map[Mark]*Hide{}, seen: map[string]bool{}}
+	return &Choices{open: newChoices(open), confirm: newChoices(confirm), hides: map[secrecy.Mark]*Hide{}, seen: map[string]bool{}}
 }
 
-// namedBy returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
+// namesOfMark returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
 // mark; for a folder its base name is enough.
-func (m Mark) namedBy(file string) []string {
+func namesOfMark(m secrecy.Mark, file string) []string {
 	what := FoldCase(m.What)
 	names := []string{what, m.Rule, m.Rule + " " + what, m.Rule + ": " + what, FoldCase(file),
 		FoldCase(strings.TrimSuffix(file, path.Ext(file)))}
@@ -118,10 +112,10 @@ func (c *Choices) IsConfirmed(names ...string) bool {
 
 // Decide reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
 // was both opened and confirmed hides.
-func (c *Choices) Decide(m Mark, file string, part bool) bool {
+func (c *Choices) Decide(m secrecy.Mark, file string, part bool) bool {
 	opened, kept := false, false
 	if len(c.open.all)+len(c.confirm.all) > 0 {
-		names := m.namedBy(file)
+		names := namesOfMark(m, file)
 		for _, o := range c.open.matching(names) {
 			if o.exact = o.exact || !m.Doubt; m.Doubt {
 				o.used, opened = true, true
@@ -139,8 +133,8 @@ func (c *Choices) Decide(m Mark, file string, part bool) bool {
 	return true
 }
 
-func (c *Choices) countMark(m Mark, file string, part bool) {
-	key := Mark{m.Rule, FoldCase(m.What), m.Doubt}
+func (c *Choices) countMark(m secrecy.Mark, file string, part bool) {
+	key := secrecy.Mark{Rule: m.Rule, What: FoldCase(m.What), Doubt: m.Doubt}
 	h := c.hides[key]
 	if h == nil {
 		h = &Hide{Rule: m.Rule, What: m.What, Doubt: m.Doubt}

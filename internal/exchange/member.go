@@ -7,14 +7,15 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
 
 // ruleReaders is the rule that hides cards whose readers a source names.
 const ruleReaders = "front matter"
 
 // UnknownReaders returns the mark of a card that names readers who are not all members of the world.
-func UnknownReaders(names []string) Mark {
-	return Mark{Rule: ruleReaders, What: "readers: " + FirstNames(names), Doubt: true}
+func UnknownReaders(names []string) secrecy.Mark {
+	return secrecy.Mark{Rule: ruleReaders, What: "readers: " + FirstNames(names), Doubt: true}
 }
 
 // Members finds the members of a world by the names that a source has for them. The zero value reads them when

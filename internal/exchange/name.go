@@ -53,11 +53,6 @@ func TagName(tag string) string {
 // normal form C.
 func FoldCase(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
-// HasKey reports whether one of the words has the given key.
-func HasKey(words []string, key string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
-}
-
 // HasName reports whether one of the names has the given form by FoldCase.
 func HasName(names []string, folded string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return FoldCase(n) == folded })

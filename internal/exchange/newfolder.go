@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/fault"
 )
 
@@ -71,7 +72,7 @@ func WriteNewFolder(dir string, modes Modes, files map[string][]byte) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
-	for _, name := range SortedKeys(files) {
+	for _, name := range decoded.SortedKeys(files) {
 		if err := n.Write(name, files[name]); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/cputest"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/exchange/foundry"
@@ -84,7 +85,7 @@ func (p *planned) Write(ctx context.Context, f func(canon.Tx) error) error {
 func packed(t testing.TB, files fstest.MapFS) fs.FS {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, name := range exchange.SortedKeys(files) {
+	for _, name := range decoded.SortedKeys(files) {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package markup
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,6 +44,11 @@ func KeyOf(name string) Key {
 // any other sign: "A+B" gives "a_b".
 func PartKey(part string) string {
 	return string(appendPartKey(make([]byte, 0, len(part)+8), part))
+}
+
+// HasPart reports whether one of the words has the given key of a part.
+func HasPart(words []string, key string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return PartKey(w) == key })
 }
 
 // Parts splits a name at '+' and trims the parts; otherwise they stay as written, including

@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/op/optest"
 )
@@ -108,7 +109,7 @@ func (s *Scene) See(who, name string) string {
 // WantSees compares the results of See, by role and card name: "user Old Mill".
 func (s *Scene) WantSees(want map[string]string) {
 	s.T.Helper()
-	for _, k := range exchange.SortedKeys(want) {
+	for _, k := range decoded.SortedKeys(want) {
 		who, name, _ := strings.Cut(k, " ")
 		if got := s.See(who, name); got != want[k] {
 			s.T.Errorf("%s sees %q:\n got %q\nwant %q", who, name, got, want[k])
@@ -226,7 +227,7 @@ func (s *Scene) Walk(who, from string) map[string]bool {
 			}
 			for _, link := range links {
 				to, ok, err := l.ByID(ctx, link.To)
-				if err != nil || !ok || exchange.TextOf(exchange.ParseObject(string(link.Attrs))["direction"]) == "" {
+				if err != nil || !ok || decoded.TextOf(decoded.ParseObject(string(link.Attrs))["direction"]) == "" {
 					s.T.Errorf("an exit of %q: %v %t %s", next[0].Name, err, ok, link.Attrs)
 				}
 				next = append(next, to)
@@ -290,7 +291,7 @@ func (s *Scene) Linked(who, from, kind, attr string) map[string]string {
 			if err != nil {
 				return err
 			}
-			out[to.Name] = exchange.TextOf(exchange.ParseObject(string(link.Attrs))[attr])
+			out[to.Name] = decoded.TextOf(decoded.ParseObject(string(link.Attrs))[attr])
 		}
 		return err
 	})

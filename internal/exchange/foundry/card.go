@@ -9,8 +9,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // Import imports the documents of a source: journals and their pages, actors, items, scenes and tables.
@@ -98,14 +100,14 @@ func (x *reader) addCard(ctx context.Context, d *document, typ string, text cont
 	error) {
 	level, marks := d.ownership(0)
 	system, _ := d.data["system"].(map[string]any)
-	r := record.Card{Key: []string{d.collection, d.id}, Name: exchange.TextOf(d.data["name"]), Type: typ,
+	r := record.Card{Key: []string{d.collection, d.id}, Name: decoded.TextOf(d.data["name"]), Type: typ,
 		Suffixes: []string{strings.TrimSuffix(d.collection, "s"), d.id}, Tags: x.folders(d),
 		Fields: map[string]any{"foundry": map[string]any{"id": d.id, "type": d.data["type"], "system": plainData(system, 0)}}}
 	if seen, is := unidentified(d); is && d.collection == "items" {
 		if seen.name == "" {
-			marks = append(marks, exchange.Mark{Rule: ruleItem})
+			marks = append(marks, secrecy.Mark{Rule: ruleItem})
 		} else {
-			x.s.Choices.Decide(exchange.Mark{Rule: ruleItem}, d.file+"/"+d.id, true)
+			x.s.Choices.Decide(secrecy.Mark{Rule: ruleItem}, d.file+"/"+d.id, true)
 			text = seen.replace(text, r.Name)
 			r.Name, r.GMFields, r.Fields = seen.name, r.Fields, nil
 		}
@@ -118,7 +120,7 @@ func (x *reader) addCard(ctx context.Context, d *document, typ string, text cont
 		}
 		r.Fields = nil
 	default:
-		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})
+		marks = append(marks, secrecy.Mark{Rule: ruleOwnership, What: "limited"})
 	}
 	r.Marks = marks
 	return x.addText(ctx, d, r, text)
@@ -171,15 +173,15 @@ func (x *reader) addPicture(ctx context.Context, d *document, above *exchange.Sh
 // folders returns the names of the folders of a document, as tags. Players see the folders of the
 // documents that they see in Foundry too.
 func (x *reader) folders(d *document) (names []string) {
-	id := exchange.TextOf(d.data["folder"])
+	id := decoded.TextOf(d.data["folder"])
 	for range 8 {
 		f := x.byKey["folders!"+id]
 		if f == nil {
 			return names
 		}
-		open, _ := x.s.Hide(d.file, record.HTML, exchange.TextOf(f.data["name"]))
+		open, _ := x.s.Hide(d.file, record.HTML, decoded.TextOf(f.data["name"]))
 		names = append(names, record.CardName(open))
-		id = exchange.TextOf(f.data["folder"])
+		id = decoded.TextOf(f.data["folder"])
 	}
 	return names
 }
@@ -188,9 +190,9 @@ func (x *reader) folders(d *document) (names []string) {
 func (x *reader) addJournal(ctx context.Context, d *document) error {
 	level, marks := d.ownership(0)
 	if level > 0 && level < ownerObserve {
-		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})
+		marks = append(marks, secrecy.Mark{Rule: ruleOwnership, What: "limited"})
 	}
-	r := record.Card{Key: []string{"journal", d.id}, Name: exchange.TextOf(d.data["name"]), Type: "Document",
+	r := record.Card{Key: []string{"journal", d.id}, Name: decoded.TextOf(d.data["name"]), Type: "Document",
 		Suffixes: []string{"journal", d.id}, Marks: marks, Tags: x.folders(d)}
 	var text content
 	text.add("", textAt(d.data, "content")) // version 9 and before
@@ -221,7 +223,7 @@ func numberOr(v any, or int) int {
 	if v == nil {
 		return or
 	}
-	return exchange.IntOf(v)
+	return decoded.IntOf(v)
 }
 
 // pageNames has the number of the next try for a name that a page has.
@@ -255,11 +257,11 @@ func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document
 	names pageNames) error {
 	level, marks := p.ownership(inherited)
 	if level > 0 && level < ownerObserve {
-		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})
+		marks = append(marks, secrecy.Mark{Rule: ruleOwnership, What: "limited"})
 	}
 	var text content
 	x.addPageTexts(&text, p)
-	name := record.CardName(exchange.TextOf(p.data["name"]))
+	name := record.CardName(decoded.TextOf(p.data["name"]))
 	if name == "" {
 		name = "Page"
 	}

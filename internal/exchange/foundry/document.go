@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -57,7 +58,7 @@ func (x *reader) readSource() {
 	for _, name := range names {
 		dirs[path.Dir(name)] = append(dirs[path.Dir(name)], path.Base(name))
 	}
-	for _, dir := range exchange.SortedKeys(dirs) {
+	for _, dir := range decoded.SortedKeys(dirs) {
 		if isLevelFolder(dirs[dir]) {
 			x.readDatabase(dir)
 			continue
@@ -78,19 +79,19 @@ func (x *reader) readSource() {
 // readManifests reads the id of a world, and what the manifest of a module or system grants.
 func (x *reader) readManifests() {
 	if m := x.readObject("world.json"); m != nil {
-		x.world = exchange.TextOf(m["id"])
+		x.world = decoded.TextOf(m["id"])
 		if x.world == "" {
-			x.world = exchange.TextOf(m["name"])
+			x.world = decoded.TextOf(m["name"])
 		}
 	}
 	for _, name := range []string{"module.json", "system.json", "world.json"} {
-		for _, p := range exchange.ObjectsOf(x.readObject(name)["packs"]) {
+		for _, p := range decoded.ObjectsOf(x.readObject(name)["packs"]) {
 			own, _ := p["ownership"].(map[string]any)
-			at := strings.TrimPrefix(exchange.TextOf(p["path"]), "./")
+			at := strings.TrimPrefix(decoded.TextOf(p["path"]), "./")
 			if at == "" {
-				at = "packs/" + exchange.TextOf(p["name"])
+				at = "packs/" + decoded.TextOf(p["name"])
 			}
-			x.packs[path.Clean(at)] = exchange.TextOf(own["PLAYER"])
+			x.packs[path.Clean(at)] = decoded.TextOf(own["PLAYER"])
 		}
 	}
 }
@@ -104,7 +105,7 @@ func (x *reader) readObject(name string) map[string]any {
 	if err != nil {
 		return nil
 	}
-	return exchange.ParseObject(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	return decoded.ParseObject(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
 }
 
 // isWorldData reports whether a path belongs to the data of the world and not to a pack.
@@ -138,7 +139,7 @@ func (x *reader) readDatabase(dir string) {
 			x.skipped[strings.Split(collection, ".")[0]]++
 			return nil
 		}
-		data := exchange.ParseObject(string(value))
+		data := decoded.ParseObject(string(value))
 		if data == nil {
 			x.s.AddProblem(pack, 0, "the record %s is not JSON; left out", key)
 			return nil
@@ -190,8 +191,8 @@ func (x *reader) readLines(name string) {
 		if n++; strings.TrimSpace(line) == "" {
 			continue
 		}
-		m := exchange.ParseObject(line)
-		id := exchange.TextOf(m["_id"])
+		m := decoded.ParseObject(line)
+		id := decoded.TextOf(m["_id"])
 		if id == "" {
 			x.s.AddProblem(name, n, "is not a document; left out")
 			continue
@@ -230,7 +231,7 @@ func (x *reader) readJSON(name string) {
 		x.s.AddProblem(name, 0, "%s; left out", exchange.ErrorText(err))
 		return
 	}
-	collection, id := guessCollection(name, m), exchange.TextOf(m["_id"])
+	collection, id := guessCollection(name, m), decoded.TextOf(m["_id"])
 	if id == "" {
 		id = base
 	}
@@ -251,7 +252,7 @@ var fileKinds = map[string]string{"fvtt-Actor-": "actors", "fvtt-Item-": "items"
 
 // guessCollection returns the collection of a document by its key, its file's name or its members.
 func guessCollection(name string, m map[string]any) string {
-	if rest, ok := strings.CutPrefix(exchange.TextOf(m["_key"]), "!"); ok {
+	if rest, ok := strings.CutPrefix(decoded.TextOf(m["_key"]), "!"); ok {
 		collection, _, _ := strings.Cut(rest, "!")
 		return collection
 	}
@@ -294,13 +295,13 @@ func (x *reader) resolveKids() {
 			}
 			slices.SortStableFunc(d.kids[member], func(a,
 				b *document) int {
-				return exchange.IntOf(a.data["sort"]) - exchange.IntOf(b.data["sort"])
+				return decoded.IntOf(a.data["sort"]) - decoded.IntOf(b.data["sort"])
 			})
 		}
 		if d.collection == "adventures" {
-			for _, member := range exchange.SortedKeys(parts) {
-				for _, m := range exchange.ObjectsOf(d.data[member]) {
-					if id := exchange.TextOf(m["_id"]); id != "" && x.byKey[parts[member]+"!"+id] == nil {
+			for _, member := range decoded.SortedKeys(parts) {
+				for _, m := range decoded.ObjectsOf(d.data[member]) {
+					if id := decoded.TextOf(m["_id"]); id != "" && x.byKey[parts[member]+"!"+id] == nil {
 						inner := x.addDocument(parts[member], id, d.file, m)
 						inner.sight = sight{pack: d.sight.pack, recovered: d.sight.recovered}
 						all = append(all, inner)
@@ -319,9 +320,9 @@ func listOf(v any) []any {
 // kidOf returns one embedded document.
 func (x *reader) kidOf(d *document, member string, v any) *document {
 	if m, ok := v.(map[string]any); ok {
-		return &document{collection: member, id: exchange.TextOf(m["_id"]), file: d.file, data: m, sight: d.sight}
+		return &document{collection: member, id: decoded.TextOf(m["_id"]), file: d.file, data: m, sight: d.sight}
 	}
-	return x.byKey[d.collection+"."+member+"!"+d.id+"."+exchange.TextOf(v)]
+	return x.byKey[d.collection+"."+member+"!"+d.id+"."+decoded.TextOf(v)]
 }
 
 // at returns the value at a path of members.

@@ -5,7 +5,7 @@ import (
 	"html"
 	"strings"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange/record"
 )
 
@@ -19,10 +19,10 @@ func unidentified(d *document) (seen appearance, is bool) {
 	if system == nil {
 		system, _ = d.data["data"].(map[string]any) // version 9 and before
 	}
-	switch status := exchange.TextOf(at(system, "identification.status")); {
+	switch status := decoded.TextOf(at(system, "identification.status")); {
 	case status != "" && status != "identified": // Pathfinder's second edition; also "misidentified"
 		shown, _ := at(system, "identification."+status).(map[string]any)
-		return appearance{exchange.TextOf(shown["name"]), cmp.Or(textAt(shown, "data.description.value"),
+		return appearance{decoded.TextOf(shown["name"]), cmp.Or(textAt(shown, "data.description.value"),
 			textAt(shown, "description.value"), textAt(shown, "description")), textAt(shown, "img")}, true
 	case deniesIdentity(system): // the fifth edition, and Pathfinder's first
 		return appearance{textAt(system, "unidentified.name"), cmp.Or(textAt(system, "unidentified.description"),
@@ -38,7 +38,7 @@ func deniesIdentity(system map[string]any) bool {
 	if m, nested := v.(map[string]any); nested {
 		v = m["value"]
 	}
-	said := strings.ToLower(exchange.TextOf(v))
+	said := strings.ToLower(decoded.TextOf(v))
 	return ok && said != "true" && said != "yes" && said != "1"
 }
 
@@ -59,7 +59,7 @@ func (a appearance) replace(text content, name string) content {
 func (x *reader) addItemNames(text *content, items []*document) {
 	var seen, hidden []string
 	for _, d := range items {
-		name := exchange.TextOf(d.data["name"])
+		name := decoded.TextOf(d.data["name"])
 		look, is := unidentified(d)
 		if is {
 			hidden = append(hidden, name)

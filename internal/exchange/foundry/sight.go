@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
+	"loregate/internal/secrecy"
 )
 
 // sight is where a document's ownership can be read.
@@ -31,9 +32,9 @@ const (
 // ownership returns the level that all players have; inherited is the level of the document above. An ownership
 // that the document states itself counts wherever it hides, but for those of documents in packs, which Foundry
 // does not read.
-func (d *document) ownership(inherited int) (level int, marks []exchange.Mark) {
-	unknown := func(what string) []exchange.Mark {
-		return append(d.restriction(), exchange.Mark{Rule: ruleUnknown, What: what, Doubt: true})
+func (d *document) ownership(inherited int) (level int, marks []secrecy.Mark) {
+	unknown := func(what string) []secrecy.Mark {
+		return append(d.restriction(), secrecy.Mark{Rule: ruleUnknown, What: what, Doubt: true})
 	}
 	switch {
 	case d.sight.recovered:
@@ -45,20 +46,20 @@ func (d *document) ownership(inherited int) (level int, marks []exchange.Mark) {
 	case d.sight.pack == "LIMITED":
 		return ownerLimited, d.restriction()
 	case d.sight.pack == "NONE":
-		return 0, []exchange.Mark{{Rule: ruleOwnership, What: "pack " + d.file}}
+		return 0, []secrecy.Mark{{Rule: ruleOwnership, What: "pack " + d.file}}
 	}
 	return ownerObserve, unknown(d.file)
 }
 
 // restriction returns the mark of a document outside of a readable world that hides itself: a page, or a
 // document of a world that was recovered.
-func (d *document) restriction() []exchange.Mark {
+func (d *document) restriction() []secrecy.Mark {
 	own := d.owners()
 	n, ok := own["default"].(json.Number)
 	isPage := d.collection == "pages" || d.collection == "journal.pages"
-	if level := exchange.IntOf(n); ok && (isPage || d.sight.recovered && d.sight.world) && level >= 0 &&
+	if level := decoded.IntOf(n); ok && (isPage || d.sight.recovered && d.sight.world) && level >= 0 &&
 		level < ownerObserve {
-		return []exchange.Mark{{Rule: ruleOwnership, What: "own"}}
+		return []secrecy.Mark{{Rule: ruleOwnership, What: "own"}}
 	}
 	return nil
 }
@@ -73,10 +74,10 @@ func (d *document) owners() map[string]any {
 }
 
 // worldOwnership returns the ownership that a document of a world states.
-func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
+func (d *document) worldOwnership(inherited int) (int, []secrecy.Mark) {
 	own, level := d.owners(), 0
 	if n, ok := own["default"].(json.Number); ok {
-		level = exchange.IntOf(n)
+		level = decoded.IntOf(n)
 	} else if inherited > 0 {
 		level = ownerInherit
 	}
@@ -87,18 +88,18 @@ func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
 		return level, keptFromSome(own, level)
 	}
 	for user, v := range own {
-		if user != "default" && exchange.IntOf(v) >= ownerLimited {
-			return 0, []exchange.Mark{{Rule: ruleOwnership, What: "shared with single users"}}
+		if user != "default" && decoded.IntOf(v) >= ownerLimited {
+			return 0, []secrecy.Mark{{Rule: ruleOwnership, What: "shared with single users"}}
 		}
 	}
-	return 0, []exchange.Mark{{Rule: ruleOwnership, What: "none"}}
+	return 0, []secrecy.Mark{{Rule: ruleOwnership, What: "none"}}
 }
 
 // keptFromSome returns the mark of a document that all players see except some, who are not known here.
-func keptFromSome(own map[string]any, level int) []exchange.Mark {
+func keptFromSome(own map[string]any, level int) []secrecy.Mark {
 	for user, v := range own {
-		if n := exchange.IntOf(v); user != "default" && n >= 0 && n < min(level, ownerObserve) {
-			return []exchange.Mark{{Rule: ruleOwnership, What: "kept from single users", Doubt: true}}
+		if n := decoded.IntOf(v); user != "default" && n >= 0 && n < min(level, ownerObserve) {
+			return []secrecy.Mark{{Rule: ruleOwnership, What: "kept from single users", Doubt: true}}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 )
 
@@ -42,7 +43,7 @@ func (x *reader) addSystemTexts(text *content, d *document) {
 	if d.collection != "pages" && d.collection != "journal.pages" {
 		return
 	}
-	for _, key := range exchange.SortedKeys(system) {
+	for _, key := range decoded.SortedKeys(system) {
 		known := slices.ContainsFunc(systemTexts, func(t struct {
 			path, heading string
 			gm            bool
@@ -130,7 +131,7 @@ func tableRows(d *document) string {
 	rows := slices.Clone(d.kids["results"])
 	from := func(r *document) int {
 		if list := listOf(r.data["range"]); len(list) > 0 {
-			return exchange.IntOf(list[0])
+			return decoded.IntOf(list[0])
 		}
 		return 0
 	}
@@ -193,7 +194,7 @@ func (x *reader) addPins() {
 
 // reportSkipped reports the collections that were not read.
 func (x *reader) reportSkipped() {
-	for _, name := range exchange.SortedKeys(x.skipped) {
+	for _, name := range decoded.SortedKeys(x.skipped) {
 		if name != "" {
 			x.s.AddProblem(name, 0, "this collection is not imported")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -57,7 +58,7 @@ func withLabel(line map[string]any, label access.Label) map[string]any {
 // entityTypeOf returns the entityType that a card was imported with, or its type.
 func entityTypeOf(w *record.Written) string {
 	m, _ := w.Fields["memory"].(map[string]any)
-	return cmp.Or(exchange.TextOf(m["entityType"]), w.Card.Type)
+	return cmp.Or(decoded.TextOf(m["entityType"]), w.Card.Type)
 }
 
 // observationsOf returns the items of a text that is one list, or else its paragraphs.
@@ -69,7 +70,7 @@ func observationsOf(w *record.Written) []string {
 		isList = isList && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "  ") || strings.TrimSpace(line) == "")
 	}
 	if !isList {
-		return append(out, exchange.TrimAll(strings.Split(text, "\n\n"))...)
+		return append(out, decoded.TrimAll(strings.Split(text, "\n\n"))...)
 	}
 	for item := range strings.SplitSeq("\n"+text, "\n- ") {
 		if item = strings.TrimSpace(strings.ReplaceAll(item, "\n  ", "\n")); item != "" {

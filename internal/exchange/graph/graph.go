@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -22,7 +23,7 @@ const memberVisibility = "visibility"
 
 // labelOf returns the label of an entity or relation, or nil. A visibility that cannot be read is the GM's.
 func labelOf(m map[string]any) *access.Label {
-	text := exchange.TextOf(m[memberVisibility])
+	text := decoded.TextOf(m[memberVisibility])
 	if m[memberVisibility] == nil || text == access.LevelUser.String() {
 		return nil
 	}
@@ -125,7 +126,7 @@ func (x *reader) readValue(v any, line int) {
 	m, _ := v.(map[string]any)
 	entities, many := m["entities"].([]any)
 	relations, _ := m["relations"].([]any)
-	text := func(k string) string { return exchange.TextOf(m[k]) }
+	text := func(k string) string { return decoded.TextOf(m[k]) }
 	switch {
 	case many:
 		x.readValue(entities, line)
@@ -134,7 +135,7 @@ func (x *reader) readValue(v any, line int) {
 		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line, labelOf(m)})
 	case text("name") != "":
 		e := &entity{name: text("name"), kind: text("entityType"), line: line, label: labelOf(m),
-			observations: exchange.ListOf(m["observations"])}
+			observations: decoded.ListOf(m["observations"])}
 		if old := x.byName[e.name]; old != nil {
 			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
 			old.observations = append(old.observations, e.observations...)

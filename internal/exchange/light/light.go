@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -155,7 +156,7 @@ func (n *node) cardFields() map[string]any {
 
 // cardTexts returns a node's text. Some worlds misspell the key of the description.
 func (n *node) cardTexts() []record.Block {
-	blocks := exchange.NonEmpty(n.Text("desc"), n.Text("descripton"), n.Text("extra_desc"),
+	blocks := decoded.NonEmpty(n.Text("desc"), n.Text("descripton"), n.Text("extra_desc"),
 		n.Text("persona"))
 	var parts []string
 	for i, b := range blocks {
@@ -170,7 +171,7 @@ func paragraph(_ *exchange.Sheet, text string) string { return record.Paragraphs
 
 // linkContainer links a node with its container.
 func (x *worldFile) linkContainer(n *node) {
-	in := exchange.TextOf(n.Object("container_node")["target_id"])
+	in := decoded.TextOf(n.Object("container_node")["target_id"])
 	x.checkContents(n)
 	if in == "" || in == rootContainer {
 		if n.kind != "Location" {
@@ -187,18 +188,18 @@ func (x *worldFile) linkContainer(n *node) {
 	case n.kind == "Character":
 		x.s.AddEdge(x.file, "at", n.sheet, holder.sheet, nil)
 	default:
-		x.s.AddEdge(x.file, "holds", holder.sheet, n.sheet, holdsAttrs(exchange.TextOf(n.Data["equipped"])))
+		x.s.AddEdge(x.file, "holds", holder.sheet, n.sheet, holdsAttrs(decoded.TextOf(n.Data["equipped"])))
 	}
 }
 
 // checkContents reports disagreements between the contents that a container lists and the
 // containers that nodes name. The node's own container counts.
 func (x *worldFile) checkContents(n *node) {
-	for _, key := range exchange.SortedKeys(n.Object("contained_nodes")) {
+	for _, key := range decoded.SortedKeys(n.Object("contained_nodes")) {
 		inner := x.nodes[key]
 		if inner == nil {
 			x.reportNode(n, "contains %q, which does not exist", key)
-		} else if at := exchange.TextOf(inner.Object("container_node")["target_id"]); at != n.Key {
+		} else if at := decoded.TextOf(inner.Object("container_node")["target_id"]); at != n.Key {
 			x.reportNode(n, "contains %q, whose container is %q", key, at)
 		}
 	}
@@ -222,9 +223,9 @@ func (x *worldFile) addExits(n *node) {
 	if neighbours == nil && n.Data["neighbors"] != nil {
 		x.reportNode(n, "has neighbors that are not an object; left out")
 	}
-	for _, key := range exchange.SortedKeys(neighbours) {
+	for _, key := range decoded.SortedKeys(neighbours) {
 		way, _ := neighbours[key].(map[string]any)
-		target := exchange.TextOf(way["target_id"])
+		target := decoded.TextOf(way["target_id"])
 		if target == "" {
 			target = key
 		}
@@ -238,7 +239,7 @@ func (x *worldFile) addExits(n *node) {
 }
 
 func (x *worldFile) addExit(n, to *node, way map[string]any) {
-	want := record.DirectionIn(exchange.TextOf(way["label"]))
+	want := record.DirectionIn(decoded.TextOf(way["label"]))
 	if want == "" {
 		want = record.DirectionBetween(n.gridPosition(), to.gridPosition())
 	}
@@ -254,9 +255,9 @@ func (x *worldFile) addExit(n, to *node, way map[string]any) {
 		x.reportNode(n, "has two exits %s; the direction of the one to %q is now %q", want, to.Key, direction)
 	}
 	attrs := map[string]any{"direction": direction}
-	if text := exchange.TextOf(way["examine_desc"]); text != "" {
+	if text := decoded.TextOf(way["examine_desc"]); text != "" {
 		attrs["description"] = text
-	} else if text := exchange.TextOf(way["label"]); text != "" {
+	} else if text := decoded.TextOf(way["label"]); text != "" {
 		attrs["description"] = text
 	}
 	if lock, locked := way["locked_edge"].(map[string]any); locked || way["locked_edge"] == true {
@@ -282,7 +283,7 @@ func intsOf(v any) []int {
 	list, _ := v.([]any)
 	var out []int
 	for _, item := range list {
-		i, err := strconv.Atoi(exchange.TextOf(item))
+		i, err := strconv.Atoi(decoded.TextOf(item))
 		if err != nil {
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 )
 
 // book is a lorebook of any program.
@@ -118,10 +118,10 @@ func readBook(dialect, name string, v any) *book {
 	case dialectDungeon:
 		list = v
 	}
-	if own := exchange.TextOf(m["name"]); own != "" {
+	if own := decoded.TextOf(m["name"]); own != "" {
 		b.name = own
 	}
-	b.text = exchange.TextOf(m["description"])
+	b.text = decoded.TextOf(m["description"])
 	b.rest = without(m, "entries", "data", "name", "description")
 	for _, item := range entriesOf(list) {
 		b.entries = append(b.entries, readEntry(dialect, item))
@@ -144,9 +144,9 @@ func without(m map[string]any, names ...string) map[string]any {
 func entriesOf(v any) []map[string]any {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return exchange.ObjectsOf(v)
+		return decoded.ObjectsOf(v)
 	}
-	keys := exchange.SortedKeys(m)
+	keys := decoded.SortedKeys(m)
 	slices.SortStableFunc(keys, func(a, b string) int {
 		x, errX := strconv.Atoi(a)
 		y, errY := strconv.Atoi(b)
@@ -181,13 +181,13 @@ func readEntry(dialect string, m map[string]any) *entry {
 	e := &entry{text: text, raw: without(m, member)}
 	e.hints.Keys = keysOf(first(m, "keys", "key", "keywords"), dialect)
 	e.hints.Secondary = keysOf(first(m, "secondary_keys", "keysecondary", "secondkey"), dialect)
-	e.title = exchange.TextOf(first(m, "comment", "name", "displayName", "title"))
+	e.title = decoded.TextOf(first(m, "comment", "name", "displayName", "title"))
 	if len(e.hints.Keys) > 0 && e.title == "" {
 		e.title = e.hints.Keys[0]
 	}
 	for _, id := range []string{"uid", "id", "_id"} {
 		if e.id == "" {
-			e.id = exchange.TextOf(m[id])
+			e.id = decoded.TextOf(m[id])
 		}
 	}
 	e.hints.readRules(m)
@@ -210,13 +210,13 @@ func first(m map[string]any, names ...string) any {
 func keysOf(v any, dialect string) []string {
 	text, ok := v.(string)
 	if !ok {
-		return exchange.ListOf(v)
+		return decoded.ListOf(v)
 	}
 	if dialect == dialectDungeon {
 		text, _, _ = strings.Cut(text, "#[")
 		text = strings.ReplaceAll(text, "|", ",")
 	}
-	return exchange.TrimAll(strings.Split(text, ","))
+	return decoded.TrimAll(strings.Split(text, ","))
 }
 
 // aliasKeys returns the keys that are words and no patterns.
@@ -256,14 +256,14 @@ func (h *hints) readRules(m map[string]any) {
 	h.Order = intOf(get("order", "insertion_order", "insertorder", "priority"))
 	h.Depth, h.Chance = intOf(get("depth", "scan_depth")), intOf(get("probability"))
 	h.Sticky, h.Cooldown, h.Delay = intOf(get("sticky")), intOf(get("cooldown")), intOf(get("delay"))
-	h.Group = exchange.TextOf(get("group"))
+	h.Group = decoded.TextOf(get("group"))
 	if i := intOf(get("selectiveLogic")); i != nil && *i >= 0 && *i < len(logics) && len(h.Secondary) > 0 {
 		h.Logic = logics[*i]
 	}
 	if i := intOf(get("position")); i != nil && *i >= 0 && *i < len(positions) {
 		h.Position = positions[*i]
 	} else if i == nil {
-		h.Position = exchange.TextOf(get("position"))
+		h.Position = decoded.TextOf(get("position"))
 	}
 }
 

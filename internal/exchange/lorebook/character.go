@@ -11,8 +11,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // fieldCharacter is the field with the card as written, on the child card for the GM.
@@ -99,13 +101,13 @@ func parseCharacter(file string, data []byte) (*character, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch.spec = exchange.TextOf(m["spec"])
+	ch.spec = decoded.TextOf(m["spec"])
 	if inner, ok := m["data"].(map[string]any); ok && (ch.spec != "" || inner["first_mes"] != nil) {
 		ch.data = inner
 	} else {
 		ch.data = m
 	}
-	if exchange.TextOf(ch.data["name"]) == "" || first(ch.data, "description", "first_mes", "personality") == nil {
+	if decoded.TextOf(ch.data["name"]) == "" || first(ch.data, "description", "first_mes", "personality") == nil {
 		return nil, nil
 	}
 	return ch, nil
@@ -115,8 +117,8 @@ func parseCharacter(file string, data []byte) (*character, error) {
 func (ch *character) findPictures(s *record.Source, files fs.FS) {
 	known := map[string]bool{charxCard: true}
 	var main []string
-	for _, a := range exchange.ObjectsOf(ch.data["assets"]) {
-		uri := exchange.TextOf(a["uri"])
+	for _, a := range decoded.ObjectsOf(ch.data["assets"]) {
+		uri := decoded.TextOf(a["uri"])
 		at := strings.TrimPrefix(strings.TrimPrefix(uri, "embeded://"), "embedded://")
 		if at == uri || known[at] || !fs.ValidPath(at) || !hasFile(files, at) {
 			continue
@@ -142,20 +144,20 @@ func (ch *character) findPictures(s *record.Source, files fs.FS) {
 
 // addCharacter adds the cards of a character.
 func addCharacter(ctx context.Context, s *record.Source, files fs.FS, ch *character) error {
-	name := exchange.TextOf(ch.data["name"])
-	key := []string{name, exchange.TextOf(ch.data["creator"])}
+	name := decoded.TextOf(ch.data["name"])
+	key := []string{name, decoded.TextOf(ch.data["creator"])}
 	fields := map[string]any{}
 	for _, m := range []string{"creator", "character_version", "nickname"} {
-		if v := exchange.TextOf(ch.data[m]); v != "" {
+		if v := decoded.TextOf(ch.data[m]); v != "" {
 			fields[m] = v
 		}
 	}
-	if nick := exchange.TextOf(ch.data["nickname"]); nick != "" {
+	if nick := decoded.TextOf(ch.data["nickname"]); nick != "" {
 		fields["aliases"] = nameKeys([]string{nick}, name)
 	}
 	sh, err := s.Add(ctx, record.Card{Key: append([]string{"character"}, key...), File: ch.file, Name: name,
-		Suffixes: []string{"character", exchange.TextOf(ch.data["creator"])}, Type: "Character", Form: record.Plain,
-		Codename: "character-" + name, Fields: fields, Tags: exchange.ListOf(ch.data["tags"]),
+		Suffixes: []string{"character", decoded.TextOf(ch.data["creator"])}, Type: "Character", Form: record.Plain,
+		Codename: "character-" + name, Fields: fields, Tags: decoded.ListOf(ch.data["tags"]),
 		Text: textsOf(ch.data, publicTexts)})
 	if err != nil {
 		return err
@@ -181,14 +183,14 @@ func addCharacter(ctx context.Context, s *record.Source, files fs.FS, ch *charac
 // addPrompts adds the card with the texts for the GM and with the whole card as data.
 func addPrompts(ctx context.Context, s *record.Source, above *exchange.Sheet, ch *character, key []string) error {
 	fields := map[string]any{fieldCharacter: map[string]any{"spec": ch.spec, "data": without(ch.data, "character_book")}}
-	if len(exchange.EncodeFields(fields)) > canon.MaxFields {
+	if len(decoded.EncodeFields(fields)) > canon.MaxFields {
 		s.AddProblem(ch.file, 0, "the card's extensions hold more data than a card; left out")
 		fields = map[string]any{fieldCharacter: map[string]any{"spec": ch.spec,
 			"data": without(ch.data, "character_book", "extensions", "assets")}}
 	}
-	s.Choices.Decide(exchange.Mark{Rule: ruleNoMarks, What: hidesPrompts}, ch.file, true)
+	s.Choices.Decide(secrecy.Mark{Rule: ruleNoMarks, What: hidesPrompts}, ch.file, true)
 	text := textsOf(ch.data, secretTexts)
-	for _, more := range exchange.ListOf(ch.data["alternate_greetings"]) {
+	for _, more := range decoded.ListOf(ch.data["alternate_greetings"]) {
 		text = append(text, record.Block{Text: "Other greeting\n\n" + more})
 	}
 	_, err := s.Add(ctx, record.Card{Key: append([]string{"prompts"}, key...), File: ch.file, Name: exchange.GMPart,

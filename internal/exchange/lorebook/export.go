@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/markup"
@@ -122,7 +123,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string) (ex
 				x.sum.Cards++
 			}
 		}
-		for _, name := range exchange.SortedKeys(books) {
+		for _, name := range decoded.SortedKeys(books) {
 			if err := x.addFile(name, worldInfoFile(heads[name], books[name])); err != nil {
 				return err
 			}
@@ -184,14 +185,14 @@ func worldInfoFile(head storedEntry, list []any) map[string]any {
 	var free []map[string]any
 	for _, v := range list {
 		e, _ := v.(map[string]any)
-		if id := exchange.TextOf(e["uid"]); id != "" && entries[id] == nil {
+		if id := decoded.TextOf(e["uid"]); id != "" && entries[id] == nil {
 			entries[id] = e
 		} else {
 			free = append(free, e)
 		}
 	}
 	slices.SortStableFunc(free, func(a, b map[string]any) int {
-		return cmp.Compare(exchange.TextOf(a["comment"]), exchange.TextOf(b["comment"]))
+		return cmp.Compare(decoded.TextOf(a["comment"]), decoded.TextOf(b["comment"]))
 	})
 	for _, e := range free {
 		for entries[strconv.Itoa(next)] != nil {
@@ -257,7 +258,7 @@ func (x *exporter) characterData(ctx context.Context, c canon.Card) (map[string]
 	}
 	source := map[string]any{}
 	if ok {
-		stored, _ := exchange.ParseObject(string(gm.Fields))[fieldCharacter].(map[string]any)
+		stored, _ := decoded.ParseObject(string(gm.Fields))[fieldCharacter].(map[string]any)
 		source, _ = stored["data"].(map[string]any)
 		for k, v := range source {
 			data[k] = v

@@ -9,10 +9,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // ruleNoMarks is the rule that hides text of formats without marks of secrets.
@@ -91,7 +93,7 @@ func parseBook(name string, data []byte) (*book, error) {
 
 // addBook adds the cards of a book.
 func addBook(ctx context.Context, s *record.Source, file string, b *book) (*exchange.Sheet, error) {
-	marks := []exchange.Mark{{Rule: ruleNoMarks, What: hidesEntries, Doubt: true}}
+	marks := []secrecy.Mark{{Rule: ruleNoMarks, What: hidesEntries, Doubt: true}}
 	head, err := s.Add(ctx, record.Card{Key: []string{"book", b.name}, File: file, Name: b.name,
 		Suffixes: []string{"lorebook"}, Type: "Document", Form: record.Plain, Marks: marks,
 		Text:   record.Text(b.text),
@@ -116,7 +118,7 @@ func addBook(ctx context.Context, s *record.Source, file string, b *book) (*exch
 }
 
 func addEntry(ctx context.Context, s *record.Source, file string, head *exchange.Sheet, b *book, e *entry,
-	marks []exchange.Mark) error {
+	marks []secrecy.Mark) error {
 	title := e.title
 	if record.CardName(title) == "" {
 		title = b.name + " " + e.id
@@ -126,7 +128,7 @@ func addEntry(ctx context.Context, s *record.Source, file string, head *exchange
 	if aliases := nameKeys(e.keys, title); len(aliases) > 0 {
 		fields["aliases"] = aliases
 	}
-	if long := exchange.EncodeFields(fields); len(long) > canon.MaxFields {
+	if long := decoded.EncodeFields(fields); len(long) > canon.MaxFields {
 		s.AddProblem(file, 0, "the entry %q has more data than a card holds; its rules are left out", title)
 		fields = map[string]any{}
 	}

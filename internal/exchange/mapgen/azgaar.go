@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/exchange/unpack"
@@ -177,7 +178,7 @@ func (m *azgaarMap) readSettings(line string) {
 	}
 	for i, f := range fields {
 		if strings.HasPrefix(f, "{") && i+1 < len(fields) {
-			m.options = exchange.ParseObject(f)
+			m.options = decoded.ParseObject(f)
 			m.name = strings.TrimSpace(fields[i+1])
 			return
 		}
@@ -197,13 +198,13 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 	}
 	info, _ := all["info"].(map[string]any)
 	settings, _ := all["settings"].(map[string]any)
-	m := &azgaarMap{file: name, version: exchange.TextOf(info["version"]), id: exchange.TextOf(info["mapId"]),
-		name: exchange.TextOf(info["mapName"]), unit: exchange.TextOf(settings["distanceUnit"]), scale: 1, people: 1000}
+	m := &azgaarMap{file: name, version: decoded.TextOf(info["version"]), id: decoded.TextOf(info["mapId"]),
+		name: decoded.TextOf(info["mapName"]), unit: decoded.TextOf(settings["distanceUnit"]), scale: 1, people: 1000}
 	m.options, _ = settings["options"].(map[string]any)
-	if f := exchange.FloatOf(settings["distanceScale"]); f > 0 {
+	if f := decoded.FloatOf(settings["distanceScale"]); f > 0 {
 		m.scale = f
 	}
-	if f := exchange.FloatOf(settings["populationRate"]); f > 0 {
+	if f := decoded.FloatOf(settings["populationRate"]); f > 0 {
 		m.people = f
 	}
 	for member, list := range map[string]*[]map[string]any{"cultures": &m.cultures, "states": &m.states,
@@ -221,7 +222,7 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 			return 0
 		}
 		c, _ := cells[cell].(map[string]any)
-		return int(exchange.FloatOf(c["province"]))
+		return int(decoded.FloatOf(c["province"]))
 	}
 	return m, nil
 }
@@ -279,5 +280,5 @@ func (m *azgaarMap) indexNotes() {
 func (m *azgaarMap) noteFor(kind string, i int) (name, text string) {
 	n := m.noteByID[fmt.Sprintf("%s%d", kind, i)]
 	text, _ = n["legend"].(string)
-	return exchange.TextOf(n["name"]), text
+	return decoded.TextOf(n["name"]), text
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -67,10 +68,10 @@ func kept(m map[string]any) map[string]any {
 // addThing adds the card of a thing with a number. Its note follows the given text.
 func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[string]any, fields map[string]any,
 	text string) (*exchange.Sheet, error) {
-	i := exchange.IntOf(m["i"])
-	name := exchange.TextOf(m["fullName"])
+	i := decoded.IntOf(m["i"])
+	name := decoded.TextOf(m["fullName"])
 	if name == "" {
-		name = exchange.TextOf(m["name"])
+		name = decoded.TextOf(m["name"])
 	}
 	noteName, note := x.noteFor(kind, i)
 	if note != "" {
@@ -83,7 +84,7 @@ func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[stri
 	if name == "" {
 		name = fmt.Sprintf("%s %d", kind, i)
 	}
-	if short := exchange.TextOf(m["name"]); short != "" && short != name {
+	if short := decoded.TextOf(m["name"]); short != "" && short != name {
 		fields["aliases"] = []string{short}
 	}
 	fields["azgaar"] = kept(m)
@@ -117,11 +118,11 @@ func sentence(format string, words ...string) string {
 func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
 	x.culture = map[int]*exchange.Sheet{}
 	for _, m := range x.cultures {
-		if exchange.IntOf(m["i"]) == 0 {
+		if decoded.IntOf(m["i"]) == 0 {
 			continue
 		}
-		text := sentence("A culture of the type %s.", exchange.TextOf(m["type"]))
-		if x.culture[exchange.IntOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m,
+		text := sentence("A culture of the type %s.", decoded.TextOf(m["type"]))
+		if x.culture[decoded.IntOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m,
 			map[string]any{"factType": "culture"},
 			text); err != nil {
 			return err
@@ -133,12 +134,12 @@ func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
 func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
 	x.religion = map[int]*exchange.Sheet{}
 	for _, m := range x.religions {
-		if exchange.IntOf(m["i"]) == 0 {
+		if decoded.IntOf(m["i"]) == 0 {
 			continue
 		}
-		text := sentence("%s: %s.", exchange.TextOf(m["type"]), exchange.TextOf(m["form"])) +
-			sentence("Deity: %s.", exchange.TextOf(m["deity"]))
-		if x.religion[exchange.IntOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m,
+		text := sentence("%s: %s.", decoded.TextOf(m["type"]), decoded.TextOf(m["form"])) +
+			sentence("Deity: %s.", decoded.TextOf(m["deity"]))
+		if x.religion[decoded.IntOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m,
 			map[string]any{"factType": "religion"},
 			text); err != nil {
 			return err
@@ -150,14 +151,14 @@ func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
 func (x *azgaarCards) addStates(ctx context.Context) error {
 	x.state = map[int]*exchange.Sheet{}
 	for _, m := range x.states {
-		i := exchange.IntOf(m["i"])
+		i := decoded.IntOf(m["i"])
 		if i == 0 {
 			continue // the lands of nobody
 		}
 		var text strings.Builder
-		text.WriteString(sentence("%s, %s.", exchange.TextOf(m["form"]), exchange.TextOf(m["formName"])))
-		for _, c := range exchange.ObjectsOf(m["campaigns"]) {
-			text.WriteString(sentence("%s (from %s).", exchange.TextOf(c["name"]), exchange.TextOf(c["start"])))
+		text.WriteString(sentence("%s, %s.", decoded.TextOf(m["form"]), decoded.TextOf(m["formName"])))
+		for _, c := range decoded.ObjectsOf(m["campaigns"]) {
+			text.WriteString(sentence("%s (from %s).", decoded.TextOf(c["name"]), decoded.TextOf(c["start"])))
 			x.noteCampaign(c, i)
 		}
 		sh, err := x.addThing(ctx, "state", "Realm", m, map[string]any{"realmType": "political", "scope": "MACRO"},
@@ -167,7 +168,7 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 		}
 		x.state[i] = sh
 		x.s.AddEdge(x.file, "within", sh, x.world, nil)
-		if c := x.culture[exchange.IntOf(m["culture"])]; c != nil {
+		if c := x.culture[decoded.IntOf(m["culture"])]; c != nil {
 			x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
 		}
 	}
@@ -177,7 +178,7 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 func (x *azgaarCards) addProvinces(ctx context.Context) error {
 	x.province = map[int]*exchange.Sheet{}
 	for _, m := range x.provinces {
-		i := exchange.IntOf(m["i"])
+		i := decoded.IntOf(m["i"])
 		if i == 0 {
 			continue
 		}
@@ -194,7 +195,7 @@ func (x *azgaarCards) addProvinces(ctx context.Context) error {
 
 // realmOf returns the state of a thing, or the world if it has none.
 func (x *azgaarCards) realmOf(m map[string]any) *exchange.Sheet {
-	if sh := x.state[exchange.IntOf(m["state"])]; sh != nil {
+	if sh := x.state[decoded.IntOf(m["state"])]; sh != nil {
 		return sh
 	}
 	return x.world
@@ -208,18 +209,18 @@ var features = []struct{ member, name string }{{"citadel", "a citadel"}, {"walls
 func (x *azgaarCards) addBurgs(ctx context.Context) error {
 	x.burg = map[int]*exchange.Sheet{}
 	for _, m := range x.burgs {
-		i := exchange.IntOf(m["i"])
+		i := decoded.IntOf(m["i"])
 		if i == 0 {
 			continue
 		}
-		people := int(exchange.FloatOf(m["population"]) * x.people)
+		people := int(decoded.FloatOf(m["population"]) * x.people)
 		text := fmt.Sprintf("%d inhabitants. ", people)
-		if exchange.FloatOf(m["capital"]) > 0 {
+		if decoded.FloatOf(m["capital"]) > 0 {
 			text = "A capital of " + text
 		}
 		var has []string
 		for _, f := range features {
-			if exchange.FloatOf(m[f.member]) > 0 {
+			if decoded.FloatOf(m[f.member]) > 0 {
 				has = append(has, f.name)
 			}
 		}
@@ -233,7 +234,7 @@ func (x *azgaarCards) addBurgs(ctx context.Context) error {
 		x.burg[i] = sh
 		in := x.realmOf(m)
 		if x.provinceAt != nil {
-			if p := x.province[x.provinceAt(exchange.IntOf(m["cell"]))]; p != nil {
+			if p := x.province[x.provinceAt(decoded.IntOf(m["cell"]))]; p != nil {
 				in = p
 			}
 		}
@@ -244,11 +245,11 @@ func (x *azgaarCards) addBurgs(ctx context.Context) error {
 
 func (x *azgaarCards) addMarkers(ctx context.Context) error {
 	for _, m := range x.markers {
-		m["name"] = strings.TrimSpace(exchange.TextOf(m["name"]))
-		if name, _ := x.noteFor("marker", exchange.IntOf(m["i"])); name != "" {
+		m["name"] = strings.TrimSpace(decoded.TextOf(m["name"]))
+		if name, _ := x.noteFor("marker", decoded.IntOf(m["i"])); name != "" {
 			m["name"] = name
 		} else if m["name"] == "" {
-			m["name"] = strings.ReplaceAll(exchange.TextOf(m["type"]), "-", " ")
+			m["name"] = strings.ReplaceAll(decoded.TextOf(m["type"]), "-", " ")
 		}
 		sh, err := x.addThing(ctx, "marker", "Location", m, map[string]any{"placeType": m["type"]}, "")
 		if err != nil {
@@ -256,7 +257,7 @@ func (x *azgaarCards) addMarkers(ctx context.Context) error {
 		}
 		in := x.world
 		if x.provinceAt != nil {
-			if p := x.province[x.provinceAt(exchange.IntOf(m["cell"]))]; p != nil {
+			if p := x.province[x.provinceAt(decoded.IntOf(m["cell"]))]; p != nil {
 				in = p
 			}
 		}
@@ -268,16 +269,16 @@ func (x *azgaarCards) addMarkers(ctx context.Context) error {
 func (x *azgaarCards) addRivers(ctx context.Context) error {
 	river := map[int]*exchange.Sheet{}
 	for _, m := range x.rivers {
-		length := x.kilometres(exchange.FloatOf(m["length"]))
+		length := x.kilometres(decoded.FloatOf(m["length"]))
 		sh, err := x.addThing(ctx, "river", "Lore", m, map[string]any{"factType": "geography"},
-			fmt.Sprintf("%s, %.0f km long.", exchange.TextOf(m["type"]), length))
+			fmt.Sprintf("%s, %.0f km long.", decoded.TextOf(m["type"]), length))
 		if err != nil {
 			return err
 		}
-		river[exchange.IntOf(m["i"])] = sh
+		river[decoded.IntOf(m["i"])] = sh
 	}
 	for _, m := range x.rivers {
-		into, from := river[exchange.IntOf(m["parent"])], river[exchange.IntOf(m["i"])]
+		into, from := river[decoded.IntOf(m["parent"])], river[decoded.IntOf(m["i"])]
 		if into != nil && into != from {
 			x.s.AddEdge(x.file, "relationship", from, into, map[string]any{"type": "flows into"})
 		}
@@ -288,14 +289,14 @@ func (x *azgaarCards) addRivers(ctx context.Context) error {
 // addNotes adds the notes that describe none of the imported things, such as regiments.
 func (x *azgaarCards) addNotes(ctx context.Context) error {
 	for _, n := range x.notes {
-		id := exchange.TextOf(n["id"])
+		id := decoded.TextOf(n["id"])
 		text, _ := n["legend"].(string)
 		if id == "" || x.used[id] || strings.TrimSpace(text) == "" {
 			continue
 		}
 		x.used[id] = true
 		if _, err := x.s.Add(ctx, record.Card{Key: []string{"note", id}, File: x.file + " note " + id, Type: "Lore",
-			Name: exchange.TextOf(n["name"]), Suffixes: []string{id}, Codename: "azgaar-" + x.id + "-" + id,
+			Name: decoded.TextOf(n["name"]), Suffixes: []string{id}, Codename: "azgaar-" + x.id + "-" + id,
 			Fields: map[string]any{"factType": "note", "azgaar": map[string]any{"id": id}},
 			Text:   record.Text(text), Render: func(_ *exchange.Sheet,
 				text string) string {
@@ -331,12 +332,12 @@ func (x *azgaarCards) addMapPicture(ctx context.Context) error {
 	}
 	pins := []any{}
 	for _, m := range x.burgs {
-		if sh := x.burg[exchange.IntOf(m["i"])]; sh != nil {
+		if sh := x.burg[decoded.IntOf(m["i"])]; sh != nil {
 			pins = append(pins, map[string]any{"x": m["x"], "y": m["y"], "card": sh.ID.String()})
 		}
 	}
 	fields := map[string]any{"file_name": x.title() + ".svg", "pins": pins}
-	if len(exchange.EncodeFields(fields)) > canon.MaxFields {
+	if len(decoded.EncodeFields(fields)) > canon.MaxFields {
 		x.s.AddProblem(x.file, 0, "the map has more pins than a card holds; the picture has none")
 		delete(fields, "pins")
 	}
@@ -351,13 +352,13 @@ var relations = map[string]string{"Ally": "allied_with", "Enemy": "at_war_with"}
 // linkStates links states with their neighbours, allies and enemies.
 func (x *azgaarCards) linkStates() {
 	for _, m := range x.states {
-		from := x.state[exchange.IntOf(m["i"])]
+		from := x.state[decoded.IntOf(m["i"])]
 		if from == nil {
 			continue
 		}
 		near, _ := m["neighbors"].([]any)
 		for _, v := range near {
-			if to := x.state[exchange.IntOf(v)]; to != nil && to != from {
+			if to := x.state[decoded.IntOf(v)]; to != nil && to != from {
 				x.s.AddEdge(x.file, "borders", from, to, nil)
 			}
 		}
@@ -370,8 +371,8 @@ func (x *azgaarCards) linkStates() {
 		}
 	}
 	for _, m := range x.burgs {
-		if sh := x.burg[exchange.IntOf(m["i"])]; sh != nil {
-			if c := x.culture[exchange.IntOf(m["culture"])]; c != nil {
+		if sh := x.burg[decoded.IntOf(m["i"])]; sh != nil {
+			if c := x.culture[decoded.IntOf(m["culture"])]; c != nil {
 				x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
 			}
 		}

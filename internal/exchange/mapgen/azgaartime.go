@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -18,8 +19,8 @@ type war struct {
 
 // noteCampaign notes a campaign of a state.
 func (x *azgaarCards) noteCampaign(c map[string]any, state int) {
-	w := &war{name: exchange.TextOf(c["name"]), start: exchange.IntOf(c["start"]), end: exchange.IntOf(c["end"])}
-	if w.name == "" || exchange.TextOf(c["start"]) == "" {
+	w := &war{name: decoded.TextOf(c["name"]), start: decoded.IntOf(c["start"]), end: decoded.IntOf(c["end"])}
+	if w.name == "" || decoded.TextOf(c["start"]) == "" {
 		return
 	}
 	key := [3]string{w.name, strconv.Itoa(w.start), strconv.Itoa(w.end)}
@@ -32,9 +33,9 @@ func (x *azgaarCards) noteCampaign(c map[string]any, state int) {
 
 // addTime adds the calendar, of which a map has the era and the year, and the campaigns of its states.
 func (x *azgaarCards) addTime(ctx context.Context) error {
-	era, short := exchange.TextOf(x.options["era"]), exchange.TextOf(x.options["eraShort"])
+	era, short := decoded.TextOf(x.options["era"]), decoded.TextOf(x.options["eraShort"])
 	if era != "" {
-		year := exchange.TextOf(x.options["year"])
+		year := decoded.TextOf(x.options["year"])
 		c := record.Card{Key: []string{"calendar"}, File: x.file, Name: "Calendar", Suffixes: []string{x.name}, Type: "Lore",
 			Fields: map[string]any{"factType": "calendar"},
 			Text:   record.Text(sentence("The years are counted in the %s.", era) + sentence("It is the year %s.", year)),

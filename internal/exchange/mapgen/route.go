@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange/record"
 )
 
@@ -38,7 +38,7 @@ type roadMap struct {
 func (m *azgaarMap) readRoutes() *roadMap {
 	r := &roadMap{at: map[int]cellPoint{}, ways: map[int][]way{}, steps: maxSteps}
 	for _, route := range m.routes {
-		group := exchange.TextOf(route["group"])
+		group := decoded.TextOf(route["group"])
 		points, _ := route["points"].([]any)
 		last := -1
 		for _, v := range points {
@@ -46,9 +46,9 @@ func (m *azgaarMap) readRoutes() *roadMap {
 			if len(p) < 3 {
 				continue
 			}
-			cell := exchange.IntOf(p[2])
+			cell := decoded.IntOf(p[2])
 			if _, ok := r.at[cell]; !ok {
-				r.at[cell] = cellPoint{exchange.FloatOf(p[0]), exchange.FloatOf(p[1])}
+				r.at[cell] = cellPoint{decoded.FloatOf(p[0]), decoded.FloatOf(p[1])}
 			}
 			if last >= 0 && last != cell {
 				d := math.Hypot(r.at[cell].x-r.at[last].x, r.at[cell].y-r.at[last].y)
@@ -147,9 +147,9 @@ func (x *azgaarCards) addRoutes() {
 	roads, burgAt := x.readRoutes(), map[int]int{}
 	byNumber := map[int]map[string]any{}
 	for _, m := range x.burgs {
-		if x.burg[exchange.IntOf(m["i"])] != nil {
-			burgAt[exchange.IntOf(m["cell"])] = exchange.IntOf(m["i"])
-			byNumber[exchange.IntOf(m["i"])] = m
+		if x.burg[decoded.IntOf(m["i"])] != nil {
+			burgAt[decoded.IntOf(m["cell"])] = decoded.IntOf(m["i"])
+			byNumber[decoded.IntOf(m["i"])] = m
 		}
 	}
 	all, alone := roads.allTrips(burgAt, x.kilometres)
@@ -233,8 +233,8 @@ func (r *roadMap) isReached(from map[int][]trip, a, b int, hours float64) bool {
 
 // addTrip adds the exit of one trip. It returns false if the place has no direction left.
 func (x *azgaarCards) addTrip(directions record.UsedDirections, from, to map[string]any, t trip) bool {
-	a, b := x.burg[exchange.IntOf(from["i"])], x.burg[exchange.IntOf(to["i"])]
-	want := compass(exchange.FloatOf(to["x"])-exchange.FloatOf(from["x"]), exchange.FloatOf(from["y"])-exchange.FloatOf(to["y"]))
+	a, b := x.burg[decoded.IntOf(from["i"])], x.burg[decoded.IntOf(to["i"])]
+	want := compass(decoded.FloatOf(to["x"])-decoded.FloatOf(from["x"]), decoded.FloatOf(from["y"])-decoded.FloatOf(to["y"]))
 	direction, ok := directions.Take(a, want)
 	if !ok {
 		return false

@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -31,9 +32,9 @@ func ImportWatabou(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 				directions: record.UsedDirections{}}
 			switch {
 			case m["features"] != nil:
-				return x.addTown(ctx, exchange.ObjectsOf(m["features"]))
+				return x.addTown(ctx, decoded.ObjectsOf(m["features"]))
 			case m["floors"] != nil:
-				return x.addDwelling(ctx, exchange.ObjectsOf(m["floors"]))
+				return x.addDwelling(ctx, decoded.ObjectsOf(m["floors"]))
 			}
 			s.AddProblem(name, 0, "is neither a town nor a dwelling; left out")
 			return nil
@@ -67,11 +68,11 @@ func (x *watabou) addTown(ctx context.Context, features []map[string]any) error 
 	counts, values := map[string]any{}, map[string]any{}
 	var list []map[string]any
 	for _, f := range features {
-		switch id := exchange.TextOf(f["id"]); id {
+		switch id := decoded.TextOf(f["id"]); id {
 		case "values":
 			values = f
 		case "districts":
-			list = exchange.ObjectsOf(f["geometries"])
+			list = decoded.ObjectsOf(f["geometries"])
 		case "buildings", "towers", "squares", "trees":
 			shapes, _ := f["coordinates"].([]any)
 			counts[id] = len(shapes)
@@ -89,7 +90,7 @@ func (x *watabou) addTown(ctx context.Context, features []map[string]any) error 
 	}
 	var all []*district
 	for i, g := range list {
-		name := exchange.TextOf(g["name"])
+		name := decoded.TextOf(g["name"])
 		if name == "" {
 			name = fmt.Sprintf("%s, district %d", x.title, i+1)
 		}
@@ -115,7 +116,7 @@ func ringOf(v any) (ring [][2]float64) {
 	points, _ := rings[0].([]any)
 	for _, p := range points {
 		if xy, _ := p.([]any); len(xy) >= 2 {
-			ring = append(ring, [2]float64{exchange.FloatOf(xy[0]), exchange.FloatOf(xy[1])})
+			ring = append(ring, [2]float64{decoded.FloatOf(xy[0]), decoded.FloatOf(xy[1])})
 		}
 	}
 	return ring
@@ -196,7 +197,7 @@ type gridCell struct{ level, i, j int }
 
 func cellOf(level int, v any) gridCell {
 	m, _ := v.(map[string]any)
-	return gridCell{level, exchange.IntOf(m["i"]), exchange.IntOf(m["j"])}
+	return gridCell{level, decoded.IntOf(m["i"]), decoded.IntOf(m["j"])}
 }
 
 // sides are the steps to the neighbouring cell: i counts rows to the south, j columns to the east.
@@ -214,13 +215,13 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 	}
 	room := map[gridCell]*exchange.Sheet{}
 	slices.SortStableFunc(floors, func(a, b map[string]any) int {
-		return cmp.Compare(max(exchange.IntOf(a["level"]), -exchange.IntOf(a["level"])*2), max(exchange.IntOf(b["level"]),
-			-exchange.IntOf(b["level"])*2))
+		return cmp.Compare(max(decoded.IntOf(a["level"]), -decoded.IntOf(a["level"])*2), max(decoded.IntOf(b["level"]),
+			-decoded.IntOf(b["level"])*2))
 	})
 	for _, f := range floors {
-		level := exchange.IntOf(f["level"])
-		for n, r := range exchange.ObjectsOf(f["rooms"]) {
-			name := exchange.TextOf(r["name"])
+		level := decoded.IntOf(f["level"])
+		for n, r := range decoded.ObjectsOf(f["rooms"]) {
+			name := decoded.TextOf(r["name"])
 			if name == "" {
 				name = fmt.Sprintf("%s, floor %d, room %d", x.title, level, n+1)
 			}
@@ -230,7 +231,7 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 				return err
 			}
 			x.s.AddEdge(x.file, "within", sh, house, nil)
-			for _, c := range exchange.ObjectsOf(r["cells"]) {
+			for _, c := range decoded.ObjectsOf(r["cells"]) {
 				room[cellOf(level, c)] = sh
 			}
 		}
@@ -243,11 +244,11 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 
 // addDoors adds the exits of one floor.
 func (x *watabou) addDoors(f map[string]any, room map[gridCell]*exchange.Sheet) {
-	level := exchange.IntOf(f["level"])
-	for _, d := range exchange.ObjectsOf(f["doors"]) {
+	level := decoded.IntOf(f["level"])
+	for _, d := range decoded.ObjectsOf(f["doors"]) {
 		edge, _ := d["edge"].(map[string]any)
 		from := cellOf(level, edge["cell"])
-		side, ok := sides[exchange.TextOf(edge["dir"])]
+		side, ok := sides[decoded.TextOf(edge["dir"])]
 		to := gridCell{level, from.i + side.i, from.j + side.j}
 		if !ok || room[from] == nil || room[to] == nil || room[from] == room[to] {
 			x.s.AddProblem(x.file, 0, "a door on floor %d leads to no room; left out", level)
@@ -255,7 +256,7 @@ func (x *watabou) addDoors(f map[string]any, room map[gridCell]*exchange.Sheet) 
 		}
 		x.addPassage(room[from], room[to], side.direction)
 	}
-	for _, st := range exchange.ObjectsOf(f["stairs"]) {
+	for _, st := range decoded.ObjectsOf(f["stairs"]) {
 		at := cellOf(level, st["cell"])
 		above := gridCell{level + 1, at.i, at.j}
 		if st["up"] == true && room[at] != nil && room[above] != nil {

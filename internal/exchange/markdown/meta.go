@@ -6,25 +6,26 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
+	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Stem returns a note's path without its extension.
 func (n *Note) Stem() string { return strings.TrimSuffix(n.Path, path.Ext(n.Path)) }
 
 // Text returns a front matter value as text, or "" if it is a list or object.
-func (n *Note) Text(key string) string { return exchange.TextOf(n.Meta[key]) }
+func (n *Note) Text(key string) string { return decoded.TextOf(n.Meta[key]) }
 
 // List returns a front matter value as a list. Text is split at commas. YAML reads unquoted
 // [[links]] as nested lists; these become links again.
 func (n *Note) List(key string) []string {
 	if s, ok := n.Meta[key].(string); ok {
-		return exchange.TrimAll(strings.Split(s, ","))
+		return decoded.TrimAll(strings.Split(s, ","))
 	}
-	return exchange.ListOf(n.Meta[key])
+	return decoded.ListOf(n.Meta[key])
 }
 
 // ExtraFields returns the front matter without the known keys as a JSON object, or nil if nothing
@@ -37,7 +38,7 @@ func (n *Note) ExtraFields(known ...string) (json.RawMessage, error) {
 		case strings.HasPrefix(k, "*") || strings.HasPrefix(k, "+"):
 			n.AddReport(0, "%q would be the name of a card below this one; left out", k)
 		default:
-			rest[k] = exchange.RestoreLinks(v)
+			rest[k] = decoded.RestoreLinks(v)
 		}
 	}
 	if n.Raw != "" {
@@ -57,7 +58,7 @@ func (n *Note) ExtraFields(known ...string) (json.RawMessage, error) {
 // spaces or commas, others by commas.
 func (n *Note) Tags() []string {
 	var out []string
-	for _, key := range exchange.SortedKeys(n.Meta) {
+	for _, key := range decoded.SortedKeys(n.Meta) {
 		if low := strings.ToLower(key); low != "tags" && low != "tag" {
 			continue
 		}
@@ -69,7 +70,12 @@ func (n *Note) Tags() []string {
 			out = append(out, exchange.TagName(tag))
 		}
 	}
-	return exchange.TrimAll(out)
+	return decoded.TrimAll(out)
+}
+
+// Marks returns the note as package secrecy reads it.
+func (n *Note) Marks() secrecy.Note {
+	return secrecy.Note{Name: path.Base(n.Stem()), Meta: n.Meta, Body: n.Body, Tags: n.Tags(), Broken: n.Broken}
 }
 
 // AllTags returns the tags in front matter and text.
@@ -78,31 +84,5 @@ func (n *Note) AllTags() []string {
 	if !strings.Contains(n.Body, "#") {
 		return tags
 	}
-	return append(tags, InlineTags(WithoutCode(n.Body))...)
-}
-
-// InlineTags returns the tags in a text that contains no code, without '#'. A tag begins at the start of
-// the text, or after a blank or one of "(,;>*_", with a letter.
-func InlineTags(text string) (tags []string) {
-	for at := 0; ; {
-		i := strings.IndexByte(text[at:], '#')
-		if i < 0 {
-			return tags
-		}
-		begins := at+i == 0 || i > 0 && strings.IndexByte(" \t\n\f\r(,;>*_", text[at+i-1]) >= 0
-		if at += i + 1; !begins {
-			continue
-		}
-		if r, _ := utf8.DecodeRuneInString(text[at:]); !unicode.IsLetter(r) {
-			continue
-		}
-		end := strings.IndexFunc(text[at:], func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '/' && r != '-'
-		})
-		if end < 0 {
-			end = len(text) - at
-		}
-		tags = append(tags, text[at:at+end])
-		at += end
-	}
+	return append(tags, markup.InlineTags(WithoutCode(n.Body))...)
 }

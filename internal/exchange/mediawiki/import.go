@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/fault"
@@ -258,7 +259,7 @@ func (x *wiki) reportSkipped(targets map[string]*article) {
 		x.s.AddProblem(x.file, 0, "%d older revisions are left out; --history imports them", x.older)
 	}
 	var lost []string
-	for _, key := range exchange.SortedKeys(x.aliases) {
+	for _, key := range decoded.SortedKeys(x.aliases) {
 		if targets[key] == nil {
 			lost = append(lost, x.aliases[key]...)
 		}

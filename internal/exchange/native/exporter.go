@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -174,7 +175,7 @@ var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "i
 
 func (x *exporter) addLinkObjects(p *page) {
 	links := x.links[p.card.ID]
-	direction := func(l canon.Link) string { return exchange.TextOf(exchange.ParseObject(string(l.Attrs))["direction"]) }
+	direction := func(l canon.Link) string { return decoded.TextOf(decoded.ParseObject(string(l.Attrs))["direction"]) }
 	slices.SortFunc(links, func(a, b canon.Link) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(direction(a), direction(b)),
 			cmp.Compare(x.byID[a.To].Key, x.byID[b.To].Key), slices.Compare(a.ID[:], b.ID[:]))
@@ -193,7 +194,7 @@ func (x *exporter) addLinkObjects(p *page) {
 		if len(x.byKey[to.Key]) > 1 || namedEnd(to.Name).Name != to.Name {
 			out.set("to_id", to.ID.String())
 		}
-		if attrs := exchange.ParseObject(string(l.Attrs)); len(attrs) > 0 {
+		if attrs := decoded.ParseObject(string(l.Attrs)); len(attrs) > 0 {
 			out.set("attrs", attrs)
 		}
 		x.setLabel(&out, l.Label, p.card.Label.Meet(to.Label))

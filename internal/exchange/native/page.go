@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/markup"
@@ -170,7 +171,7 @@ func subjectsOf(l access.Label) []string {
 
 // putFields writes the fields. Aliases get their own key, where other programs expect them.
 func (w *metaWriter) putFields(fields json.RawMessage) {
-	all := exchange.ParseObject(string(fields))
+	all := decoded.ParseObject(string(fields))
 	if len(all) == 0 {
 		return
 	}
@@ -178,7 +179,7 @@ func (w *metaWriter) putFields(fields json.RawMessage) {
 		w.put("fields", string(fields))
 		return
 	}
-	if list, ok := all["aliases"].([]any); ok && len(exchange.ListOf(list)) == len(list) && len(list) > 0 {
+	if list, ok := all["aliases"].([]any); ok && len(decoded.ListOf(list)) == len(list) && len(list) > 0 {
 		w.put("aliases", list)
 		delete(all, "aliases")
 	}
@@ -197,7 +198,7 @@ func (w *metaWriter) putObjects(key string, lines []metaObject) {
 		for _, k := range l.keys {
 			v := l.values[k]
 			if m, ok := v.(map[string]any); ok && w.quoteAll {
-				v = string(exchange.EncodeFields(m))
+				v = string(decoded.EncodeFields(m))
 			}
 			item.put(k, v)
 		}
@@ -289,7 +290,7 @@ func (p *page) isGraphReversible(ctx context.Context, c *exchange.Collection) bo
 			return false
 		}
 		attrs, _ := l["attrs"].(map[string]any)
-		if !bytes.Equal(exchange.EncodeFields(e.Attrs), exchange.EncodeFields(attrs)) {
+		if !bytes.Equal(decoded.EncodeFields(e.Attrs), decoded.EncodeFields(attrs)) {
 			return false
 		}
 	}
@@ -302,5 +303,5 @@ func (p *page) isGraphReversible(ctx context.Context, c *exchange.Collection) bo
 }
 
 func sameJSON(a, b json.RawMessage) bool {
-	return string(exchange.EncodeFields(exchange.ParseObject(string(a)))) == string(exchange.EncodeFields(exchange.ParseObject(string(b))))
+	return string(decoded.EncodeFields(decoded.ParseObject(string(a)))) == string(decoded.EncodeFields(decoded.ParseObject(string(b))))
 }

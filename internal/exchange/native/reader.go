@@ -13,10 +13,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Reader makes cards, links and layers of notes in our own dialect.
@@ -124,7 +125,7 @@ func (x *Reader) parseID(n *markdown.Note, key string) (canon.CardID, bool) {
 // left out.
 func (x *Reader) parseLabel(n *markdown.Note, m map[string]any) access.Label {
 	level := access.LevelUser
-	if text := exchange.TextOf(m["level"]); text != "" || m["level"] != nil {
+	if text := decoded.TextOf(m["level"]); text != "" || m["level"] != nil {
 		var ok bool
 		if level, ok = access.ParseLevel(text); !ok {
 			n.AddReport(0, "level %q is not user, gm or admin; gm is used", text)
@@ -132,14 +133,14 @@ func (x *Reader) parseLabel(n *markdown.Note, m map[string]any) access.Label {
 		}
 	}
 	var subjects []access.Subject
-	for _, s := range exchange.ListOf(m["subjects"]) {
+	for _, s := range decoded.ListOf(m["subjects"]) {
 		if err := access.CheckSubject(access.Subject(s)); err != nil {
 			n.AddReport(0, "subject %q: %v; left out", s, err)
 			continue
 		}
 		subjects = append(subjects, access.Subject(s))
 	}
-	if len(exchange.ListOf(m["subjects"])) > 0 {
+	if len(decoded.ListOf(m["subjects"])) > 0 {
 		level = max(level, access.LevelGM) // at the level user everybody is meant, and names have no effect
 	}
 	return access.NewLabel(level, subjects...)
@@ -198,7 +199,7 @@ func (x *Reader) readFields(n *markdown.Note, s *exchange.Sheet) error {
 			all[k] = v
 		}
 	}
-	if aliases := exchange.ListOf(n.Meta["aliases"]); len(aliases) > 0 {
+	if aliases := decoded.ListOf(n.Meta["aliases"]); len(aliases) > 0 {
 		all["aliases"] = aliases
 	}
 	if n.Raw != "" {
@@ -265,7 +266,7 @@ func takeSecretFields(n *markdown.Note) map[string]any {
 	taken := map[string]any{}
 	for k, v := range n.Meta {
 		if !slices.Contains(dialectKeys, k) && secrecy.IsSecretField(k, v) {
-			taken[k] = exchange.RestoreLinks(v)
+			taken[k] = decoded.RestoreLinks(v)
 			delete(n.Meta, k)
 		}
 	}
@@ -277,14 +278,14 @@ func (x *Reader) addSecret(n *markdown.Note, above *exchange.Sheet, secret strin
 		"+Hidden",
 		Type:   canon.TypeRichText,
 		Format: canon.FormatMarkdown,
-		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret), Fields: exchange.EncodeFields(under)}
+		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret), Fields: decoded.EncodeFields(under)}
 	if x.Collection.Add(gm) {
 		x.Collection.Hidden++
 	}
 }
 
 func (x *Reader) addTags(n *markdown.Note, above *exchange.Sheet) {
-	tags := exchange.ListOf(n.Meta["tags"])
+	tags := decoded.ListOf(n.Meta["tags"])
 	if len(tags) == 0 {
 		return
 	}

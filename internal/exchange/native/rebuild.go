@@ -11,10 +11,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange/markdown"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // rebuildNote returns the bytes of a note of a vault: those of the last import, with the changes that
@@ -160,7 +160,7 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c, child canon.Ca
 	head, ok := setMeta(o.Head, changes)
 	if !ok {
 		x.reportPage(o.Path, "the changes to %s cannot be written into its front matter; it stays as it was",
-			strings.Join(exchange.SortedKeys(changes), ", "))
+			strings.Join(decoded.SortedKeys(changes), ", "))
 		return o.Head, nil
 	}
 	return head, nil
@@ -168,14 +168,14 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c, child canon.Ca
 
 // addChanges adds the members of a JSON object that changed; those that are gone are nil.
 func addChanges(changes map[string]any, was, is json.RawMessage) {
-	before, now := exchange.ParseObject(string(was)), exchange.ParseObject(string(is))
+	before, now := decoded.ParseObject(string(was)), decoded.ParseObject(string(is))
 	for k := range before {
 		if _, ok := now[k]; !ok {
 			changes[k] = nil
 		}
 	}
 	for k, v := range now {
-		if !bytes.Equal(exchange.EncodeFields(map[string]any{k: v}), exchange.EncodeFields(map[string]any{k: before[k]})) {
+		if !bytes.Equal(decoded.EncodeFields(map[string]any{k: v}), decoded.EncodeFields(map[string]any{k: before[k]})) {
 			changes[k] = v
 		}
 	}
@@ -247,7 +247,7 @@ func setMeta(head string, changes map[string]any) (out string, ok bool) {
 		bottom -= to - from - 1
 	}
 	var added strings.Builder
-	for _, key := range exchange.SortedKeys(changes) {
+	for _, key := range decoded.SortedKeys(changes) {
 		if !done[key] {
 			added.WriteString(metaLine(key, changes[key], 0))
 		}

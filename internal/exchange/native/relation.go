@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 )
@@ -21,15 +22,15 @@ func (x *Reader) readGraph(n *markdown.Note, s *exchange.Sheet) {
 		return e
 	}
 	for _, kind := range relations {
-		for _, name := range exchange.ListOf(n.Meta[kind]) {
+		for _, name := range decoded.ListOf(n.Meta[kind]) {
 			add(kind, here, namedEnd(name), nil)
 		}
 	}
-	for _, name := range exchange.ListOf(n.Meta["borders"]) {
+	for _, name := range decoded.ListOf(n.Meta["borders"]) {
 		add("borders", here, namedEnd(name), nil)
 		add("borders", namedEnd(name), here, nil)
 	}
-	for _, name := range exchange.ListOf(n.Meta["held_by"]) {
+	for _, name := range decoded.ListOf(n.Meta["held_by"]) {
 		add("holds", namedEnd(name), here, map[string]any{"quantity": json.Number("1")})
 	}
 	x.readPassages(n, "exits", "to",
@@ -53,18 +54,18 @@ func (x *Reader) readPassages(n *markdown.Note, key, other string, add func(exch
 	if n.Meta[key] != nil && ways == nil {
 		n.AddReport(0, "%s is not a list of directions and places; left out", key)
 	}
-	for _, direction := range exchange.SortedKeys(ways) {
+	for _, direction := range decoded.SortedKeys(ways) {
 		attrs := map[string]any{"direction": direction}
-		more, ok := exchange.RestoreLinks(ways[direction]).(map[string]any)
+		more, ok := decoded.RestoreLinks(ways[direction]).(map[string]any)
 		if !ok {
-			more = map[string]any{other: exchange.RestoreLinks(ways[direction])}
+			more = map[string]any{other: decoded.RestoreLinks(ways[direction])}
 		}
 		for k, v := range more {
 			if k != other && k != "level" && k != "subjects" && v != nil {
 				attrs[k] = v
 			}
 		}
-		name := exchange.TextOf(more[other])
+		name := decoded.TextOf(more[other])
 		if name == "" {
 			n.AddReport(0, "%[2]s: the direction %[1]s names no place; left out", direction, key)
 			continue
@@ -83,12 +84,12 @@ func (x *Reader) setEdgeLabel(n *markdown.Note, m map[string]any, e *exchange.Ed
 
 func (x *Reader) readLinks(n *markdown.Note, here exchange.End, add func(string, exchange.End, exchange.End,
 	map[string]any) *exchange.Edge) {
-	for _, m := range exchange.ObjectsOf(n.Meta["links"]) {
-		to := namedEnd(exchange.TextOf(exchange.RestoreLinks(m["to"])))
-		if id, err := uuid.Parse(exchange.TextOf(m["to_id"])); err == nil {
+	for _, m := range decoded.ObjectsOf(n.Meta["links"]) {
+		to := namedEnd(decoded.TextOf(decoded.RestoreLinks(m["to"])))
+		if id, err := uuid.Parse(decoded.TextOf(m["to_id"])); err == nil {
 			to.ID = canon.CardID(id)
 		}
-		kind := exchange.TextOf(m["kind"])
+		kind := decoded.TextOf(m["kind"])
 		if kind == "" || to.Name == "" && to.ID.IsZero() {
 			n.AddReport(0, "a link has no kind or no to; left out")
 			continue
@@ -96,9 +97,9 @@ func (x *Reader) readLinks(n *markdown.Note, here exchange.End, add func(string,
 		attrs, _ := m["attrs"].(map[string]any)
 		e := add(kind, here, to, attrs)
 		if text, ok := m["attrs"].(string); ok {
-			e.Attrs = exchange.ParseObject(text)
+			e.Attrs = decoded.ParseObject(text)
 		}
-		if id, err := uuid.Parse(exchange.TextOf(m["id"])); err == nil {
+		if id, err := uuid.Parse(decoded.TextOf(m["id"])); err == nil {
 			e.ID = canon.LinkID(id)
 		}
 		x.setEdgeLabel(n, m, e)
@@ -106,8 +107,8 @@ func (x *Reader) readLinks(n *markdown.Note, here exchange.End, add func(string,
 }
 
 func (x *Reader) readLayers(n *markdown.Note, s *exchange.Sheet) {
-	for i, m := range exchange.ObjectsOf(n.Meta["layers"]) {
-		o := &exchange.Overlay{File: n.Path, On: s, Kind: exchange.TextOf(m["layer"]), Number: i}
+	for i, m := range decoded.ObjectsOf(n.Meta["layers"]) {
+		o := &exchange.Overlay{File: n.Path, On: s, Kind: decoded.TextOf(m["layer"]), Number: i}
 		o.Text, _ = m["value"].(string)
 		var err1, err2 error
 		o.From, err1 = parseTick(m["from"])
@@ -116,7 +117,7 @@ func (x *Reader) readLayers(n *markdown.Note, s *exchange.Sheet) {
 			n.AddReport(0, "a layer has no kind, or its from or to is not a number; left out")
 			continue
 		}
-		if id, err := uuid.Parse(exchange.TextOf(m["id"])); err == nil {
+		if id, err := uuid.Parse(decoded.TextOf(m["id"])); err == nil {
 			o.ID = canon.LayerID(id)
 		}
 		if m["level"] != nil || m["subjects"] != nil {
@@ -131,5 +132,5 @@ func parseTick(v any) (int64, error) {
 	if v == nil {
 		return 0, nil
 	}
-	return strconv.ParseInt(exchange.TextOf(v), 10, 64)
+	return strconv.ParseInt(decoded.TextOf(v), 10, 64)
 }

@@ -17,6 +17,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/fault"
 )
@@ -226,7 +227,7 @@ func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error
 	}
 	return &exchange.Sheet{File: name, ID: SourceID(label), Name: name, Type: canon.TypeFile,
 		Label:  access.NewLabel(max(level, access.LevelGM)),
-		Fields: exchange.EncodeFields(map[string]any{sourceField: 1, "file_name": "source.json.gz"}),
+		Fields: decoded.EncodeFields(map[string]any{sourceField: 1, "file_name": "source.json.gz"}),
 		Data:   func() ([]byte, error) { return b.Bytes(), nil }}, nil
 }
 

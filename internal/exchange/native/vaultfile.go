@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
@@ -84,7 +85,7 @@ func (x *exporter) placeVault(strange []string) {
 		x.places.reservePath(trimNote(p))
 		x.places.reservePath(p)
 	}
-	for _, p := range exchange.SortedKeys(x.hashes) {
+	for _, p := range decoded.SortedKeys(x.hashes) {
 		x.places.reservePath(trimNote(p))
 		x.places.reservePath(p)
 	}

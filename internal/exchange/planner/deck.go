@@ -9,9 +9,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // ruleGMPart is the rule that hides cards with a part +GM or +AI in their name, and ruleRead the one that
@@ -56,11 +58,11 @@ const selfRead = "+*self+*read"
 
 // readLine reads the card of one line.
 func (x *deck) readLine(line string, n int) {
-	m := exchange.ParseObject(line)
-	name := exchange.TextOf(m["name"])
-	typ := exchange.TextOf(first(m["type"], m["type_name"], m["cardtype"]))
+	m := decoded.ParseObject(line)
+	name := decoded.TextOf(m["name"])
+	typ := decoded.TextOf(first(m["type"], m["type_name"], m["cardtype"]))
 	if inner, ok := m["type"].(map[string]any); ok {
-		typ = exchange.TextOf(inner["name"])
+		typ = decoded.TextOf(inner["name"])
 	}
 	text, _ := first(m["content"], m["db_content"]).(string)
 	switch {
@@ -69,7 +71,7 @@ func (x *deck) readLine(line string, n int) {
 	case strings.HasSuffix(strings.ToLower(name), selfRead):
 		roles := markup.Items(text)
 		open := len(roles) == 0 || slices.ContainsFunc(roles, func(r string) bool {
-			return exchange.HasKey([]string{"anyone", "anyone signed in", "_left"}, markup.PartKey(r))
+			return markup.HasPart([]string{"anyone", "anyone signed in", "_left"}, markup.PartKey(r))
 		})
 		if !open {
 			x.closed[markup.KeyOf(name[:len(name)-len(selfRead)])] = true
@@ -95,7 +97,7 @@ func (x *deck) writeCards(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, what := range exchange.SortedKeys(x.lost) {
+	for _, what := range decoded.SortedKeys(x.lost) {
 		x.s.AddProblem(x.file, 0, "%d %s", x.lost[what], what)
 	}
 	return nil
@@ -129,14 +131,14 @@ func (x *deck) writeCard(ctx context.Context, c *deckCard) error {
 	}
 	r := record.Card{Key: []string{string(key)}, File: fmt.Sprintf("%s:%d", x.file, c.line), Name: parts[len(parts)-1],
 		Above:    above,
-		Suffixes: []string{"card"}, Type: typ, Codename: exchange.TextOf(c.data["codename"]), Fields: fields,
+		Suffixes: []string{"card"}, Type: typ, Codename: decoded.TextOf(c.data["codename"]), Fields: fields,
 		Text: record.Text(c.text)}
 	last := markup.PartKey(parts[len(parts)-1])
 	if last == "gm" || last == "ai" {
-		r.Marks = append(r.Marks, exchange.Mark{Rule: ruleGMPart})
+		r.Marks = append(r.Marks, secrecy.Mark{Rule: ruleGMPart})
 	}
 	if x.closed[key] {
-		r.Marks = append(r.Marks, exchange.Mark{Rule: ruleRead})
+		r.Marks = append(r.Marks, secrecy.Mark{Rule: ruleRead})
 	}
 	x.sheets[key], err = x.s.Add(ctx, r)
 	return err

@@ -9,8 +9,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // ruleHide is the rule that hides events of Fantasy-Calendar.
@@ -35,13 +37,13 @@ func ImportFantasyCalendar(ctx context.Context, c *canon.Canon, g access.Grant, 
 			}
 			x := &fantasyCalendar{s: s, file: name, Calendar: record.Calendar{Eras: map[string]int{}}}
 			x.readYear(year)
-			for _, era := range exchange.ObjectsOf(static["eras"]) {
+			for _, era := range decoded.ObjectsOf(static["eras"]) {
 				x.addEra(era)
 			}
 			if err := x.addCalendar(ctx, m); err != nil {
 				return err
 			}
-			return x.addEvents(ctx, exchange.ObjectsOf(first(m["events"], static["event_data"])))
+			return x.addEvents(ctx, decoded.ObjectsOf(first(m["events"], static["event_data"])))
 		}}.Import(ctx, c, g, files, o)
 }
 
@@ -55,23 +57,23 @@ type fantasyCalendar struct {
 }
 
 func (x *fantasyCalendar) readYear(year map[string]any) {
-	for _, t := range exchange.ObjectsOf(year["timespans"]) {
-		month := html.UnescapeString(exchange.TextOf(t["name"]))
+	for _, t := range decoded.ObjectsOf(year["timespans"]) {
+		month := html.UnescapeString(decoded.TextOf(t["name"]))
 		short, _, _ := strings.Cut(month, " (") // dates are written without the second name
 		x.Months = append(x.Months, short)
-		x.lengths = append(x.lengths, month+": "+exchange.TextOf(t["length"])+" days")
+		x.lengths = append(x.lengths, month+": "+decoded.TextOf(t["length"])+" days")
 	}
 	week, _ := year["global_week"].([]any)
 	for _, day := range week {
-		x.Weekdays = append(x.Weekdays, html.UnescapeString(exchange.TextOf(day)))
+		x.Weekdays = append(x.Weekdays, html.UnescapeString(decoded.TextOf(day)))
 	}
-	x.leap = len(exchange.ObjectsOf(year["leap_days"]))
+	x.leap = len(decoded.ObjectsOf(year["leap_days"]))
 }
 
 // addEra adds an era that begins with a year above 0. The timeline has negative years for the others.
 func (x *fantasyCalendar) addEra(era map[string]any) {
 	at, _ := era["date"].(map[string]any)
-	title, begins := html.UnescapeString(exchange.TextOf(era["name"])), exchange.IntOf(at["year"])
+	title, begins := html.UnescapeString(decoded.TextOf(era["name"])), decoded.IntOf(at["year"])
 	if title == "" || begins < 1 {
 		x.s.AddProblem(x.file, 0, "the era %q does not begin with a year above 0; write its dates with negative years", title)
 		return
@@ -82,15 +84,15 @@ func (x *fantasyCalendar) addEra(era map[string]any) {
 func (x *fantasyCalendar) addCalendar(ctx context.Context, m map[string]any) error {
 	now, _ := m["dynamic_data"].(map[string]any)
 	blocks := x.lengths
-	if at := exchange.TextOf(now["year"]); at != "" {
-		today := record.Date{Year: exchange.IntOf(now["year"]), Month: exchange.IntOf(now["timespan"]) + 1,
-			Day: exchange.IntOf(now["day"])}
+	if at := decoded.TextOf(now["year"]); at != "" {
+		today := record.Date{Year: decoded.IntOf(now["year"]), Month: decoded.IntOf(now["timespan"]) + 1,
+			Day: decoded.IntOf(now["day"])}
 		blocks = append(blocks, "It is "+today.String()+".")
 	}
 	if x.leap > 0 {
 		x.s.AddProblem(x.file, 0, "%d leap days are left out: the timeline only orders dates", x.leap)
 	}
-	c := record.Card{Key: []string{"calendar"}, File: x.file, Name: first(exchange.TextOf(m["name"]), "Calendar").(string),
+	c := record.Card{Key: []string{"calendar"}, File: x.file, Name: first(decoded.TextOf(m["name"]), "Calendar").(string),
 		Suffixes: []string{"calendar"}, Type: "Lore", Fields: map[string]any{"factType": "calendar"},
 		Text: record.Text(blocks...), Render: paragraph}
 	x.Fill(x.s, &c)
@@ -111,11 +113,11 @@ func (x *fantasyCalendar) addEvents(ctx context.Context, events []map[string]any
 			continue
 		}
 		settings, _ := e["settings"].(map[string]any)
-		h := record.Happening{Key: []string{first(exchange.TextOf(e["id"]), strconv.Itoa(i)).(string)}, File: x.file,
-			Name: html.UnescapeString(exchange.TextOf(e["name"])), Text: exchange.TextOf(e["description"]),
-			At: record.Date{Year: exchange.IntOf(date[0]), Month: exchange.IntOf(date[1]) + 1, Day: exchange.IntOf(date[2])}}
+		h := record.Happening{Key: []string{first(decoded.TextOf(e["id"]), strconv.Itoa(i)).(string)}, File: x.file,
+			Name: html.UnescapeString(decoded.TextOf(e["name"])), Text: decoded.TextOf(e["description"]),
+			At: record.Date{Year: decoded.IntOf(date[0]), Month: decoded.IntOf(date[1]) + 1, Day: decoded.IntOf(date[2])}}
 		if isTrue(settings["hide"]) || isTrue(settings["hide_full"]) {
-			h.Marks = []exchange.Mark{{Rule: ruleHide, What: "events"}}
+			h.Marks = []secrecy.Mark{{Rule: ruleHide, What: "events"}}
 		}
 		if err := x.s.AddHappening(ctx, h); err != nil {
 			return err

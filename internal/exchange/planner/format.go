@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 )
 
@@ -90,7 +91,7 @@ func Formats() []exchange.Format {
 				for _, name := range p.WithSuffix(".ndjson", ".jsonl") {
 					line, _, _ := strings.Cut(string(p.Head(name)), "\n")
 					head := p.Head(name)
-					m := exchange.ParseObject(line)
+					m := decoded.ParseObject(line)
 					long := m == nil && bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"content"`))
 					if m["name"] != nil && m["type"] != nil && m["content"] != nil ||
 						long && bytes.Contains(head, []byte(`"name"`)) && bytes.Contains(head, []byte(`"type"`)) {

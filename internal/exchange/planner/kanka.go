@@ -13,8 +13,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // Rules of Kanka that hide.
@@ -56,7 +58,7 @@ func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 			case err != nil:
 				return err
 			case path.Base(name) == "campaign.json":
-				if id := exchange.TextOf(m["id"]); id != "" {
+				if id := decoded.TextOf(m["id"]); id != "" {
 					s.Relabel("campaign " + id)
 				}
 			case m["entity"] != nil:
@@ -95,36 +97,36 @@ func kankaText(v any) string {
 // addEntity adds an entity with its posts.
 func (x *kanka) addEntity(file, module string, m map[string]any) {
 	e, _ := m["entity"].(map[string]any)
-	id := exchange.TextOf(e["id"])
+	id := decoded.TextOf(e["id"])
 	if id == "" {
 		x.s.AddProblem(file, 0, "its entity has no id; left out. Export the campaign again, or add the id")
 		return
 	}
-	p := &page{id: id, file: file, name: cmp.Or(exchange.TextOf(m["name"]), exchange.TextOf(e["name"])),
+	p := &page{id: id, file: file, name: cmp.Or(decoded.TextOf(m["name"]), decoded.TextOf(e["name"])),
 		word: strings.TrimRight(module, "0123456789_"), fields: map[string]any{}}
 	p.write("", kankaText(first(m["entry"], e["entry"])))
-	if kind := exchange.TextOf(first(m["type"], e["type"])); kind != "" {
+	if kind := decoded.TextOf(first(m["type"], e["type"])); kind != "" {
 		p.fields["kankaType"] = kind
 	}
-	x.children[module+" "+exchange.TextOf(m["id"])] = id
+	x.children[module+" "+decoded.TextOf(m["id"])] = id
 	switch {
 	case isTrue(m["is_private"]) || isTrue(e["is_private"]):
-		p.marks = []exchange.Mark{{Rule: rulePrivate}}
+		p.marks = []secrecy.Mark{{Rule: rulePrivate}}
 	default:
-		p.marks = []exchange.Mark{{Rule: ruleRoles, What: publicEntities, Doubt: true}}
+		p.marks = []secrecy.Mark{{Rule: ruleRoles, What: publicEntities, Doubt: true}}
 	}
 	x.addAttributes(p, e)
 	if module == "calendars" {
 		p.calendar = kankaCalendar(m)
-		x.first = cmp.Or(x.first, exchange.TextOf(m["id"]))
+		x.first = cmp.Or(x.first, decoded.TextOf(m["id"]))
 	}
 	x.noteReminders(p, e)
-	if at, ok := record.ParseDate(exchange.TextOf(m["date"])); ok && module == "events" {
+	if at, ok := record.ParseDate(decoded.TextOf(m["date"])); ok && module == "events" {
 		x.happenings = append(x.happenings, kankaHappening{page: p, at: at, name: p.name, key: "event " + id})
 	}
 	x.add(p)
 	x.later = append(x.later, func() { x.addLinks(file, module, id, m, e) })
-	for _, post := range exchange.ObjectsOf(e["posts"]) {
+	for _, post := range decoded.ObjectsOf(e["posts"]) {
 		x.addPost(p, post)
 	}
 }
@@ -138,18 +140,18 @@ func first(list ...any) any {
 	return nil
 }
 
-func isTrue(v any) bool { return v == true || exchange.TextOf(v) == "1" }
+func isTrue(v any) bool { return v == true || decoded.TextOf(v) == "1" }
 
 // addAttributes adds the attributes: public ones as fields, private and hidden ones as text for the GM.
 func (x *kanka) addAttributes(p *page, e map[string]any) {
 	public := map[string]any{}
-	for _, a := range exchange.ObjectsOf(first(e["entityAttributes"], e["attributes"])) {
-		name, value := exchange.TextOf(a["name"]), exchange.TextOf(a["value"])
+	for _, a := range decoded.ObjectsOf(first(e["entityAttributes"], e["attributes"])) {
+		name, value := decoded.TextOf(a["name"]), decoded.TextOf(a["value"])
 		if name == "" {
 			continue
 		}
 		if isTrue(a["is_private"]) || isTrue(a["is_hidden"]) || isTrue(e["is_attributes_private"]) {
-			x.s.Choices.Decide(exchange.Mark{Rule: rulePrivate, What: "attributes"}, p.file, true)
+			x.s.Choices.Decide(secrecy.Mark{Rule: rulePrivate, What: "attributes"}, p.file, true)
 			p.writeGM("", "<p>"+html.EscapeString(name+": "+value)+"</p>\n")
 			continue
 		}
@@ -166,45 +168,45 @@ func (x *kanka) addPost(above *page, post map[string]any) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	name := cmp.Or(record.CardName(exchange.TextOf(post["name"])), "Post")
-	id := "post " + exchange.TextOf(post["id"])
+	name := cmp.Or(record.CardName(decoded.TextOf(post["name"])), "Post")
+	id := "post " + decoded.TextOf(post["id"])
 	name, secret := x.s.Hide(above.file, record.HTML, name)
 	heading := "<h2>" + html.EscapeString(name) + "</h2>\n"
 	above.writeGM("", html.EscapeString(secret))
-	if slices.Contains(kankaPublic, exchange.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {
+	if slices.Contains(kankaPublic, decoded.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {
 		above.write("\n"+heading, text)
 		return
 	}
-	x.s.Choices.Decide(exchange.Mark{Rule: ruleVisibility, What: "posts"}, above.file+" "+id, true)
+	x.s.Choices.Decide(secrecy.Mark{Rule: ruleVisibility, What: "posts"}, above.file+" "+id, true)
 	above.writeGM(heading, text+"\n")
 }
 
 // addLinks adds the links of an entity: its relations, its place, its parent and its pins.
 func (x *kanka) addLinks(file, module, id string, m, e map[string]any) {
-	for _, r := range exchange.ObjectsOf(e["relationships"]) {
-		hidden := !slices.Contains(kankaPublic, exchange.IntOf(r["visibility_id"]))
-		x.link(file, "relationship", id, exchange.TextOf(r["target_id"]),
-			map[string]any{"type": exchange.TextOf(r["relation"])}, hidden)
+	for _, r := range decoded.ObjectsOf(e["relationships"]) {
+		hidden := !slices.Contains(kankaPublic, decoded.IntOf(r["visibility_id"]))
+		x.link(file, "relationship", id, decoded.TextOf(r["target_id"]),
+			map[string]any{"type": decoded.TextOf(r["relation"])}, hidden)
 	}
-	if at := x.children["locations "+exchange.TextOf(m["location_id"])]; at != "" {
+	if at := x.children["locations "+decoded.TextOf(m["location_id"])]; at != "" {
 		kind := "within"
 		if module == "characters" || module == "creatures" {
 			kind = "at"
 		}
 		x.link(file, kind, id, at, nil, false)
 	}
-	if up := exchange.TextOf(e["parent_id"]); up != "" {
+	if up := decoded.TextOf(e["parent_id"]); up != "" {
 		x.link(file, "within", id, up, nil, false)
 	}
-	for _, t := range exchange.ObjectsOf(first(e["entityTags"], e["tags"])) {
-		x.link(file, "tagged", id, x.children["tags "+exchange.TextOf(t["tag_id"])], nil, false)
+	for _, t := range decoded.ObjectsOf(first(e["entityTags"], e["tags"])) {
+		x.link(file, "tagged", id, x.children["tags "+decoded.TextOf(t["tag_id"])], nil, false)
 	}
-	for _, pin := range exchange.ObjectsOf(first(m["map_markers"], m["markers"])) {
-		hidden := !slices.Contains(kankaPublic, exchange.IntOf(pin["visibility_id"]))
-		x.link(file, "pin", id, exchange.TextOf(pin["entity_id"]), map[string]any{"x": pin["longitude"],
+	for _, pin := range decoded.ObjectsOf(first(m["map_markers"], m["markers"])) {
+		hidden := !slices.Contains(kankaPublic, decoded.IntOf(pin["visibility_id"]))
+		x.link(file, "pin", id, decoded.TextOf(pin["entity_id"]), map[string]any{"x": pin["longitude"],
 			"y": pin["latitude"]}, hidden)
 	}
-	if image := exchange.TextOf(e["image_uuid"]); image != "" {
+	if image := decoded.TextOf(e["image_uuid"]); image != "" {
 		x.byID[id].fields["image_uuid"] = image
 	}
 }

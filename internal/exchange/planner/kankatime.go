@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // kankaHappening is a dated event of an entity.
@@ -36,13 +38,13 @@ func listOf(v any) []any {
 // kankaCalendar returns the calendar of an entity of the module calendars.
 func kankaCalendar(m map[string]any) *record.Calendar {
 	c := &record.Calendar{Eras: map[string]int{}}
-	for _, month := range exchange.ObjectsOf(listOf(m["months"])) {
-		c.Months = append(c.Months, exchange.TextOf(month["name"]))
+	for _, month := range decoded.ObjectsOf(listOf(m["months"])) {
+		c.Months = append(c.Months, decoded.TextOf(month["name"]))
 	}
 	for _, day := range listOf(m["weekdays"]) {
-		c.Weekdays = append(c.Weekdays, exchange.TextOf(day))
+		c.Weekdays = append(c.Weekdays, decoded.TextOf(day))
 	}
-	if suffix := exchange.TextOf(m["suffix"]); suffix != "" {
+	if suffix := decoded.TextOf(m["suffix"]); suffix != "" {
 		c.Eras[suffix] = 1
 	}
 	return c
@@ -50,19 +52,19 @@ func kankaCalendar(m map[string]any) *record.Calendar {
 
 // noteReminders notes the reminders of an entity: its dates in calendars.
 func (x *kanka) noteReminders(p *page, e map[string]any) {
-	for _, r := range exchange.ObjectsOf(first(e["reminders"], e["entityEvents"], e["events"], e["calendarEvents"])) {
-		if exchange.TextOf(r["year"]) == "" {
+	for _, r := range decoded.ObjectsOf(first(e["reminders"], e["entityEvents"], e["events"], e["calendarEvents"])) {
+		if decoded.TextOf(r["year"]) == "" {
 			continue
 		}
 		name := p.name
-		if comment := exchange.TextOf(r["comment"]); comment != "" {
+		if comment := decoded.TextOf(r["comment"]); comment != "" {
 			name += ": " + comment
 		}
-		x.happenings = append(x.happenings, kankaHappening{page: p, name: name, key: "reminder " + exchange.TextOf(r["id"]),
-			at: record.Date{Year: exchange.IntOf(r["year"]), Month: exchange.IntOf(r["month"]),
-				Day: exchange.IntOf(r["day"])},
-			calendar: exchange.TextOf(r["calendar_id"]),
-			hidden:   r["visibility_id"] != nil && !slices.Contains(kankaPublic, exchange.IntOf(r["visibility_id"]))})
+		x.happenings = append(x.happenings, kankaHappening{page: p, name: name, key: "reminder " + decoded.TextOf(r["id"]),
+			at: record.Date{Year: decoded.IntOf(r["year"]), Month: decoded.IntOf(r["month"]),
+				Day: decoded.IntOf(r["day"])},
+			calendar: decoded.TextOf(r["calendar_id"]),
+			hidden:   r["visibility_id"] != nil && !slices.Contains(kankaPublic, decoded.IntOf(r["visibility_id"]))})
 	}
 }
 
@@ -78,7 +80,7 @@ func (x *kanka) addHappenings(ctx context.Context) error {
 		level := h.page.sheet.EffectiveLevel()
 		if h.hidden {
 			level = max(level, access.LevelGM)
-			x.s.Choices.Decide(exchange.Mark{Rule: ruleVisibility, What: "reminders"}, h.page.file+" "+h.key, true)
+			x.s.Choices.Decide(secrecy.Mark{Rule: ruleVisibility, What: "reminders"}, h.page.file+" "+h.key, true)
 		}
 		if err := x.s.AddHappening(ctx, record.Happening{Key: []string{h.key, h.page.id}, File: h.page.file,
 			Name: strings.Join(strings.Fields(h.name), " "), At: h.at, Level: level,

@@ -11,10 +11,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/exchange/unpack"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Rules of LegendKeeper that hide.
@@ -46,8 +48,8 @@ func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, fil
 				return nil
 			}
 			x := &legendKeeper{book: newBook(s), file: name, hidden: map[string]bool{}}
-			x.addResources(exchange.ObjectsOf(m["resources"]))
-			if n := len(exchange.ObjectsOf(m["calendars"])); n > 0 {
+			x.addResources(decoded.ObjectsOf(m["resources"]))
+			if n := len(decoded.ObjectsOf(m["calendars"])); n > 0 {
 				s.AddProblem(name, 0, "%d calendars are left out", n)
 			}
 			if err := x.write(ctx); err != nil {
@@ -79,8 +81,8 @@ type legendKeeper struct {
 func (x *legendKeeper) addResources(list []map[string]any) {
 	parent, own := map[string]string{}, map[string]bool{}
 	for _, r := range list {
-		id := exchange.TextOf(r["id"])
-		parent[id], own[id] = exchange.TextOf(r["parentId"]), r["isHidden"] == true
+		id := decoded.TextOf(r["id"])
+		parent[id], own[id] = decoded.TextOf(r["parentId"]), r["isHidden"] == true
 	}
 	x.hideBelow(parent, own)
 	for _, r := range list {
@@ -111,21 +113,21 @@ func (x *legendKeeper) hideBelow(parent map[string]string, own map[string]bool) 
 }
 
 func (x *legendKeeper) addResource(r map[string]any, parent map[string]string) {
-	id := exchange.TextOf(r["id"])
-	p := &page{id: id, file: x.file + "/" + id, name: exchange.TextOf(r["name"]), aliases: exchange.ListOf(r["aliases"]),
-		tags: exchange.ListOf(r["tags"])}
+	id := decoded.TextOf(r["id"])
+	p := &page{id: id, file: x.file + "/" + id, name: decoded.TextOf(r["name"]), aliases: decoded.ListOf(r["aliases"]),
+		tags: decoded.ListOf(r["tags"])}
 	for _, tag := range p.tags {
 		if typ, _ := record.TypeFor(tag); typ != "Lore" && p.word == "" {
 			p.word = tag
 		}
 	}
 	if x.hidden[id] {
-		p.marks = []exchange.Mark{{Rule: ruleHidden}}
+		p.marks = []secrecy.Mark{{Rule: ruleHidden}}
 	}
-	for _, d := range exchange.ObjectsOf(r["documents"]) {
+	for _, d := range decoded.ObjectsOf(r["documents"]) {
 		x.addDocument(p, d)
 	}
-	for _, property := range exchange.ObjectsOf(r["properties"]) {
+	for _, property := range decoded.ObjectsOf(r["properties"]) {
 		x.addProperty(p, property)
 	}
 	x.add(p)
@@ -134,13 +136,13 @@ func (x *legendKeeper) addResource(r map[string]any, parent map[string]string) {
 
 // addProperty adds a property of the sidebar: texts and rows as fields, links as relationships.
 func (x *legendKeeper) addProperty(p *page, property map[string]any) {
-	title, hidden := exchange.TextOf(property["title"]), property["isHidden"] == true
+	title, hidden := decoded.TextOf(property["title"]), property["isHidden"] == true
 	data, _ := property["data"].(map[string]any)
-	if exchange.TextOf(data["url"]) != "" {
+	if decoded.TextOf(data["url"]) != "" {
 		x.pictures++
 	}
-	for _, item := range exchange.ObjectsOf(data["items"]) {
-		to := exchange.TextOf(item["resourceId"])
+	for _, item := range decoded.ObjectsOf(data["items"]) {
+		to := decoded.TextOf(item["resourceId"])
 		x.links = append(x.links, func() {
 			x.link(x.file, "relationship", p.id, to, map[string]any{"type": cmp.Or(title, "related to")}, hidden)
 		})
@@ -154,7 +156,7 @@ func (x *legendKeeper) addProperty(p *page, property map[string]any) {
 		text := strings.TrimSpace(markup.Text(markForm.ReplaceAllString(w.open.String(), "$2")))
 		switch {
 		case hidden && text != "":
-			x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "properties"}, p.file, true)
+			x.s.Choices.Decide(secrecy.Mark{Rule: ruleHidden, What: "properties"}, p.file, true)
 			p.writeGM("", "<p>"+html.EscapeString(row.key+": "+text)+"</p>\n")
 		case text != "" && p.fields[row.key] == nil:
 			p.fields[row.key] = text
@@ -173,11 +175,11 @@ type propertyRow struct {
 func rowsOf(property map[string]any) (rows []propertyRow) {
 	data, _ := property["data"].(map[string]any)
 	if text, ok := data["fragment"].(map[string]any); ok {
-		rows = append(rows, propertyRow{exchange.TextOf(property["title"]), text})
+		rows = append(rows, propertyRow{decoded.TextOf(property["title"]), text})
 	}
-	for _, r := range exchange.ObjectsOf(first(data["rows"], property["rows"])) {
+	for _, r := range decoded.ObjectsOf(first(data["rows"], property["rows"])) {
 		text, _ := r["value"].(map[string]any)
-		rows = append(rows, propertyRow{exchange.TextOf(r["key"]), text})
+		rows = append(rows, propertyRow{decoded.TextOf(r["key"]), text})
 	}
 	return slices.DeleteFunc(rows, func(r propertyRow) bool { return r.key == "" || r.value == nil })
 }
@@ -186,23 +188,23 @@ func rowsOf(property map[string]any) (rows []propertyRow) {
 func (x *legendKeeper) addDocument(p *page, d map[string]any) {
 	if d["type"] == "map" {
 		m, _ := d["map"].(map[string]any)
-		for _, pin := range exchange.ObjectsOf(first(d["pins"], m["pins"])) {
+		for _, pin := range decoded.ObjectsOf(first(d["pins"], m["pins"])) {
 			at, _ := pin["pos"].([]any)
 			attrs := map[string]any{}
 			if len(at) == 2 {
 				attrs["y"], attrs["x"] = at[0], at[1]
 			}
-			to, hidden := exchange.TextOf(pin["linkedResourceId"]), pin["isHidden"] == true || d["isHidden"] == true
+			to, hidden := decoded.TextOf(pin["linkedResourceId"]), pin["isHidden"] == true || d["isHidden"] == true
 			x.links = append(x.links, func() { x.link(x.file, "pin", p.id, to, attrs, hidden) })
 		}
 		return
 	}
 	w := &proseWriter{x: x, file: p.file}
 	content, _ := d["content"].(map[string]any)
-	x.events += len(exchange.ObjectsOf(content["events"]))
+	x.events += len(decoded.ObjectsOf(content["events"]))
 	w.write(content, 0)
 	if d["isHidden"] == true {
-		x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "documents"}, p.file, true)
+		x.s.Choices.Decide(secrecy.Mark{Rule: ruleHidden, What: "documents"}, p.file, true)
 		p.writeGM("", w.open.String()+w.secret.String())
 		return
 	}
@@ -250,14 +252,14 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 		return
 	}
 	attrs, _ := n["attrs"].(map[string]any)
-	kind := exchange.TextOf(n["type"])
+	kind := decoded.TextOf(n["type"])
 	switch kind {
 	case "text":
 		w.writeText(n)
 		return
 	case "mention":
-		w.out().WriteString(mark(exchange.TextOf(attrs["id"]),
-			html.EscapeString(strings.TrimPrefix(exchange.TextOf(attrs["text"]), "@"))))
+		w.out().WriteString(mark(decoded.TextOf(attrs["id"]),
+			html.EscapeString(strings.TrimPrefix(decoded.TextOf(attrs["text"]), "@"))))
 		return
 	case "hardBreak":
 		w.out().WriteString("<br/>")
@@ -275,13 +277,13 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 	}
 	secret := attrs["extensionKey"] == "block-secret"
 	if secret && !w.inSecret {
-		w.x.s.Choices.Decide(exchange.Mark{Rule: ruleSecretBlock}, w.file, true)
+		w.x.s.Choices.Decide(secrecy.Mark{Rule: ruleSecretBlock}, w.file, true)
 		w.inSecret = true
 		defer func() { w.inSecret = false }()
 	}
 	tag := proseTags[kind]
 	if kind == "heading" {
-		tag = fmt.Sprintf("h%d", max(min(exchange.IntOf(attrs["level"]), 6), 1))
+		tag = fmt.Sprintf("h%d", max(min(decoded.IntOf(attrs["level"]), 6), 1))
 	}
 	if tag != "" {
 		w.out().WriteString("<" + tag + ">")
@@ -293,10 +295,10 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 		parameters, _ := attrs["parameters"].(map[string]any)
 		w.writeRows(parameters, depth)
 	}
-	if title := exchange.TextOf(attrs["title"]); title != "" {
+	if title := decoded.TextOf(attrs["title"]); title != "" {
 		w.out().WriteString("<p><b>" + html.EscapeString(title) + "</b></p>")
 	}
-	for _, inner := range exchange.ObjectsOf(n["content"]) {
+	for _, inner := range decoded.ObjectsOf(n["content"]) {
 		w.write(inner, depth+1)
 	}
 	if tag != "" {
@@ -316,16 +318,16 @@ func (w *proseWriter) writeText(n map[string]any) {
 	text, _ := n["text"].(string)
 	text = html.EscapeString(text)
 	used := map[string]bool{} // marks that are repeated mean nothing more
-	for _, m := range exchange.ObjectsOf(n["marks"]) {
+	for _, m := range decoded.ObjectsOf(n["marks"]) {
 		attrs, _ := m["attrs"].(map[string]any)
-		kind := exchange.TextOf(m["type"])
+		kind := decoded.TextOf(m["type"])
 		if used[kind] {
 			continue
 		}
 		used[kind] = true
 		if tag := proseMarks[kind]; tag != "" {
 			text = "<" + tag + ">" + text + "</" + tag + ">"
-		} else if href := exchange.TextOf(attrs["href"]); m["type"] == "link" && href != "" {
+		} else if href := decoded.TextOf(attrs["href"]); m["type"] == "link" && href != "" {
 			text = `<a href="` + html.EscapeString(href) + `">` + text + "</a>"
 		}
 	}

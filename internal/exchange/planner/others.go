@@ -10,10 +10,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
 
 // ruleSecret is the rule of Scabard and World Anvil that hides what they mark as secret.
@@ -29,16 +30,16 @@ func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 				return err
 			}
 			b := newBook(s)
-			for _, outer := range exchange.ObjectsOf(m["pages"]) {
+			for _, outer := range decoded.ObjectsOf(m["pages"]) {
 				b.add(scabardPage(name, outer))
 			}
 			if err := b.write(ctx); err != nil {
 				return err
 			}
-			for _, conn := range exchange.ObjectsOf(m["conns"]) {
+			for _, conn := range decoded.ObjectsOf(m["conns"]) {
 				r, _ := conn["r"].(map[string]any)
-				b.link(name, "relationship", exchange.TextOf(conn["fromid"]), exchange.TextOf(conn["toid"]),
-					map[string]any{"type": exchange.TextOf(conn["relationship"])}, isTrue(r["isSecret"]))
+				b.link(name, "relationship", decoded.TextOf(conn["fromid"]), decoded.TextOf(conn["toid"]),
+					map[string]any{"type": decoded.TextOf(conn["relationship"])}, isTrue(r["isSecret"]))
 			}
 			return nil
 		}}.Import(ctx, c, g, files, o)
@@ -48,13 +49,13 @@ func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 func scabardPage(file string, outer map[string]any) *page {
 	m, _ := outer["page"].(map[string]any)
 	text := func(k string) string { s, _ := m[k].(string); return s }
-	p := &page{id: exchange.TextOf(outer["id"]), file: file + "/" + exchange.TextOf(outer["id"]),
-		name: exchange.TextOf(first(m["name"], outer["name"])), word: exchange.TextOf(outer["concept"]),
-		form: asHTML, aliases: exchange.TrimAll(strings.Split(exchange.TextOf(m["aliases"]), ","))}
+	p := &page{id: decoded.TextOf(outer["id"]), file: file + "/" + decoded.TextOf(outer["id"]),
+		name: decoded.TextOf(first(m["name"], outer["name"])), word: decoded.TextOf(outer["concept"]),
+		form: asHTML, aliases: decoded.TrimAll(strings.Split(decoded.TextOf(m["aliases"]), ","))}
 	p.write("", text("description"))
-	p.writeGM("", strings.Join(exchange.NonEmpty(text("secrets"), text("gmSecrets")), "\n\n"))
+	p.writeGM("", strings.Join(decoded.NonEmpty(text("secrets"), text("gmSecrets")), "\n\n"))
 	if isTrue(m["isSecret"]) {
-		p.marks = []exchange.Mark{{Rule: ruleSecret}}
+		p.marks = []secrecy.Mark{{Rule: ruleSecret}}
 	}
 	return p
 }
@@ -86,8 +87,8 @@ func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files
 					outer = list
 				}
 			}
-			for _, m := range exchange.ObjectsOf(outer) {
-				if exchange.TextOf(m["title"]) != "" {
+			for _, m := range decoded.ObjectsOf(outer) {
+				if decoded.TextOf(m["title"]) != "" {
 					b.add(anvilArticle(s, name, m))
 				}
 			}
@@ -99,27 +100,27 @@ func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files
 
 // anvilArticle returns the page of an article.
 func anvilArticle(s *record.Source, file string, m map[string]any) *page {
-	id := exchange.TextOf(m["id"])
-	p := &page{id: id, file: file + "/" + id, name: exchange.TextOf(m["title"]),
-		word: exchange.TextOf(first(m["templateType"], m["entityClass"])), fields: map[string]any{}, form: bbHTML}
-	p.tags = exchange.TrimAll(strings.Split(exchange.TextOf(m["tags"]), ","))
+	id := decoded.TextOf(m["id"])
+	p := &page{id: id, file: file + "/" + id, name: decoded.TextOf(m["title"]),
+		word: decoded.TextOf(first(m["templateType"], m["entityClass"])), fields: map[string]any{}, form: bbHTML}
+	p.tags = decoded.TrimAll(strings.Split(decoded.TextOf(m["tags"]), ","))
 	groups, _ := m["subscribergroups"].([]any)
 	switch {
 	case isGMKind(m):
-		p.marks = []exchange.Mark{{Rule: ruleSecret, What: "secrets and notebooks"}}
+		p.marks = []secrecy.Mark{{Rule: ruleSecret, What: "secrets and notebooks"}}
 	case m["state"] == "private" || isTrue(m["isDraft"]) || len(groups) > 0:
-		p.marks = []exchange.Mark{{Rule: ruleSecret, What: "private, draft or for subscribers"}}
+		p.marks = []secrecy.Mark{{Rule: ruleSecret, What: "private, draft or for subscribers"}}
 	case m["state"] != "public":
-		p.marks = []exchange.Mark{{Rule: ruleVisibility, What: "unknown state", Doubt: true}}
+		p.marks = []secrecy.Mark{{Rule: ruleVisibility, What: "unknown state", Doubt: true}}
 	}
 	content, _ := m["content"].(string)
 	p.write("", content)
-	for _, k := range exchange.SortedKeys(m) {
+	for _, k := range decoded.SortedKeys(m) {
 		v, _ := m[k].(string)
 		if strings.TrimSpace(v) == "" || !isGMField(k) {
 			continue
 		}
-		s.Choices.Decide(exchange.Mark{Rule: ruleSecret, What: "fields for the GM"}, p.file, true)
+		s.Choices.Decide(secrecy.Mark{Rule: ruleSecret, What: "fields for the GM"}, p.file, true)
 		p.writeGM("<h2>"+html.EscapeString(k)+"</h2>\n", v)
 	}
 	return p
@@ -130,7 +131,7 @@ var gmKinds = []string{"secret", "notebook", "note book", "note", "note section"
 
 func isGMKind(m map[string]any) bool {
 	for _, member := range []string{"entityClass", "templateType", "type"} {
-		parted, joined, _ := secrecy.Spellings(exchange.TextOf(m[member]))
+		parted, joined, _ := secrecy.Spellings(decoded.TextOf(m[member]))
 		if slices.Contains(gmKinds, strings.TrimSpace(parted)) || slices.Contains(gmKinds, strings.TrimSpace(joined)) {
 			return true
 		}

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // page is a page of any program, before its card.
@@ -15,7 +16,7 @@ type page struct {
 	id, file, name, word string              // word names the type
 	text                 []record.Block      // with references marked by mark
 	form                 func(string) string // turns a part of the text into HTML; nil: it is HTML
-	marks                []exchange.Mark
+	marks                []secrecy.Mark
 	fields               map[string]any
 	tags, aliases        []string
 	above                *exchange.Sheet

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Calendar is a calendar of a source. The timeline of a world reads the names of months and eras of the
@@ -98,7 +100,7 @@ func ParseDate(text string) (d Date, ok bool) {
 		return d, false
 	}
 	for i, to := range []*int{&d.Year, &d.Month, &d.Day}[:len(parts)] {
-		if *to = exchange.IntOf(parts[i]); parts[i] == "" {
+		if *to = decoded.IntOf(parts[i]); parts[i] == "" {
 			return d, false
 		}
 	}
@@ -116,7 +118,7 @@ type Happening struct {
 	At       Date
 	Text     string // plain or HTML, of which the words are kept; "" repeats the name
 	Level    access.Level
-	Marks    []exchange.Mark
+	Marks    []secrecy.Mark
 	Involves []*exchange.Sheet // the cards that it is about
 }
 

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 )
 
 // Entry is one record of a JSON file, with its position.
@@ -142,7 +142,7 @@ func (r *jsonReader) eachEntry(take func(Entry) bool) {
 			r.reportBroken(err)
 			return
 		}
-		e.Data = exchange.ParseObject(string(raw))
+		e.Data = decoded.ParseObject(string(raw))
 		if e.Data == nil {
 			r.report(r.file, e.Line, "the record is not an object; left out")
 			continue
@@ -164,12 +164,12 @@ func (e Entry) Text(key string) string { return Lines(e.Data[key]) }
 func Lines(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return exchange.TextOf(v)
+		return decoded.TextOf(v)
 	}
 	var b strings.Builder
 	inTable := false
 	for i, item := range list {
-		text := exchange.TextOf(item)
+		text := decoded.TextOf(item)
 		row := strings.HasPrefix(text, "|")
 		switch {
 		case i > 0 && row && inTable:
@@ -193,4 +193,4 @@ func (e Entry) Object(key string) map[string]any {
 func (e Entry) IsTrue(key string) bool { return e.Data[key] == true }
 
 // Texts returns a member as a list of texts.
-func (e Entry) Texts(key string) []string { return exchange.ListOf(e.Data[key]) }
+func (e Entry) Texts(key string) []string { return decoded.ListOf(e.Data[key]) }

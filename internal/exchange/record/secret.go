@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
+	"loregate/internal/secrecy"
 )
 
 // Block is a part of a record's text. A mark of secrecy that does not end hides the rest of its block.
@@ -23,7 +24,7 @@ type Block struct {
 
 // Text returns the blocks of a text that players read, one for each part that is not blank.
 func Text(parts ...string) (blocks []Block) {
-	for _, part := range exchange.NonEmpty(parts...) {
+	for _, part := range decoded.NonEmpty(parts...) {
 		blocks = append(blocks, Block{Text: part})
 	}
 	return blocks
@@ -53,7 +54,7 @@ func (s *Source) Hide(file string, form Form, text string) (open, secret string)
 	if !form.mayHaveMarks(text) {
 		return text, ""
 	}
-	parts := secrecy.Split(text, form.markForm(), func(m exchange.Mark) bool {
+	parts := secrecy.Split(text, form.markForm(), func(m secrecy.Mark) bool {
 		return (s.JudgesWords || !secrecy.IsByWords(m)) && s.Choices.Decide(m, file, true)
 	})
 	if parts.UnclosedAt >= 0 {
@@ -88,7 +89,7 @@ func (s *Source) takeSecrets(r *Card) *hidden {
 	for _, tag := range r.Tags {
 		tags = append(tags, exchange.TagName(take("tag", tag)))
 	}
-	r.Tags = exchange.TrimAll(tags)
+	r.Tags = decoded.TrimAll(tags)
 	return h
 }
 
@@ -165,7 +166,7 @@ func (s *Source) addSecret(above *exchange.Sheet, r Card, h *hidden) {
 	}
 	gm := &exchange.Sheet{File: r.File, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
 		Name: exchange.GMPart, Label: access.NewLabel(max(access.LevelGM, above.Label.Level)), MatchIDOnly: true,
-		Fields: exchange.EncodeFields(h.fields)}
+		Fields: decoded.EncodeFields(h.fields)}
 	for s.collection.ByKey[gm.Key()] != nil {
 		gm.Name += "+Hidden"
 	}
@@ -202,7 +203,7 @@ func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessa
 	if d.Decode(&all) != nil {
 		return fields, nil // not an object: EncodeFields makes no such fields
 	}
-	for _, k := range exchange.SortedKeys(all) {
+	for _, k := range decoded.SortedKeys(all) {
 		if _, had := s.openValue(r, map[string]any{k: all[k]}); had {
 			hidden = WithField(hidden, k, all[k])
 		}
@@ -211,7 +212,7 @@ func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessa
 		return fields, nil
 	}
 	seen, _ := s.openValue(r, all)
-	return exchange.EncodeFields(seen.(map[string]any)), hidden
+	return decoded.EncodeFields(seen.(map[string]any)), hidden
 }
 
 // openValue returns a copy of a value without its hidden parts. had reports whether it had any.
@@ -229,7 +230,7 @@ func (s *Source) openValue(r Card, v any) (open any, had bool) {
 		return out, had
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for _, k := range exchange.SortedKeys(v) {
+		for _, k := range decoded.SortedKeys(v) {
 			_, hiddenKey := s.openValue(r, k)
 			inner, hidden := s.openValue(r, v[k])
 			if had = had || hidden || hiddenKey; !hiddenKey {

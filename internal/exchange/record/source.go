@@ -15,9 +15,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Source gathers the cards and links of a collection of records.
@@ -127,11 +129,11 @@ type Card struct {
 	Data     func() ([]byte, error) // set for a card that holds a file
 	Fields   map[string]any
 	Tags     []string
-	Level    access.Level    // minimum level; zero means that of the import
-	Marks    []exchange.Mark // reasons to hide the card from players
-	Readers  []string        // names of the people who read the card besides the GM, if the source names any
-	Past     []Past          // earlier versions, oldest first
-	GMFields map[string]any  // fields of the card for the GM
+	Level    access.Level   // minimum level; zero means that of the import
+	Marks    []secrecy.Mark // reasons to hide the card from players
+	Readers  []string       // names of the people who read the card besides the GM, if the source names any
+	Past     []Past         // earlier versions, oldest first
+	GMFields map[string]any // fields of the card for the GM
 }
 
 // Past is an earlier version of a record.
@@ -172,7 +174,7 @@ func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card, h *hid
 	}
 	for _, p := range r.Past[known+1:] {
 		open, secret := s.splitText(r, p.Text)
-		fields, _ := s.splitFields(r, exchange.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision)))
+		fields, _ := s.splitFields(r, decoded.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision)))
 		sh.Past = append(sh.Past, exchange.Past{Body: r.body(sh, open, ""), Fields: fields})
 		h.past = append(h.past, secret)
 	}
@@ -221,7 +223,7 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 			r.Fields = WithField(r.Fields, "aliases", append(slices.Clone(aliases), plain))
 		}
 	}
-	sh.Fields, h.fields = s.splitFields(r, exchange.EncodeFields(r.Fields))
+	sh.Fields, h.fields = s.splitFields(r, decoded.EncodeFields(r.Fields))
 	if !s.collection.Add(sh) {
 		return sh, nil
 	}
@@ -395,14 +397,14 @@ func (s *Source) Link(e *exchange.Edge) error {
 	if s.tooMany != nil {
 		return s.tooMany
 	}
-	for _, text := range exchange.TextsOf(e.Attrs) {
+	for _, text := range decoded.TextsOf(e.Attrs) {
 		if _, secret := s.Hide(e.File, HTML, text); secret != "" {
 			gm := access.NewLabel(access.LevelGM)
 			e.Label = &gm
 		}
 	}
-	key := edgeKey{e.Kind, exchange.TextOf(e.Attrs["direction"]), e.From.Sheet, e.To.Sheet}
-	if word := exchange.TextOf(e.Attrs["type"]); word != "" &&
+	key := edgeKey{e.Kind, decoded.TextOf(e.Attrs["direction"]), e.From.Sheet, e.To.Sheet}
+	if word := decoded.TextOf(e.Attrs["type"]); word != "" &&
 		key.direction == "" { // two cards may be related in several ways
 		key.direction = word
 		e.ID = exchange.LinkID(e.Kind, e.From.Sheet.ID, e.To.Sheet.ID, word)

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -40,7 +41,7 @@ type open5eRecord struct {
 	fields    map[string]any
 }
 
-func (r open5eRecord) text(key string) string { return exchange.TextOf(r.fields[key]) }
+func (r open5eRecord) text(key string) string { return decoded.TextOf(r.fields[key]) }
 
 // kind returns the kind of a record that becomes a card.
 func (r open5eRecord) kind() (recordKind, bool) {
@@ -134,7 +135,7 @@ func (x *open5e) addCards(ctx context.Context) error {
 		}
 	}
 	var left []string
-	for _, model := range exchange.SortedKeys(x.left) {
+	for _, model := range decoded.SortedKeys(x.left) {
 		left = append(left, fmt.Sprintf("%d %s", x.left[model], model))
 	}
 	if len(left) > 0 {
@@ -165,7 +166,7 @@ func (x *open5e) cardText(r open5eRecord) string {
 	if higher != "" {
 		higher = "**At higher levels.** " + higher
 	}
-	blocks := exchange.NonEmpty(r.text("desc"), higher)
+	blocks := decoded.NonEmpty(r.text("desc"), higher)
 	parts := slices.Clone(x.parts[r.pk])
 	slices.SortStableFunc(parts, func(a, b open5eRecord) int { return strings.Compare(a.model, b.model) })
 	for _, part := range parts {

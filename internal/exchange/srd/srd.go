@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -130,13 +131,13 @@ func (x *reader) addRecord(ctx context.Context, r ruleEntry) error {
 // addLevels adds the cards of levels as children of their classes.
 func (x *reader) addLevels(ctx context.Context) error {
 	for _, r := range x.levels {
-		class := x.byURL[exchange.TextOf(r.Object("class")["url"])]
+		class := x.byURL[decoded.TextOf(r.Object("class")["url"])]
 		if class == nil {
 			x.s.AddProblem(r.File, r.Line, "level %q belongs to no class of this folder; left out", r.Text("index"))
 			continue
 		}
 		name := "Level " + r.Text("level")
-		if sub := exchange.TextOf(r.Object("subclass")["name"]); sub != "" {
+		if sub := decoded.TextOf(r.Object("subclass")["name"]); sub != "" {
 			name = sub + " " + name
 		}
 		if err := x.addCard(ctx, r, record.Card{Key: []string{r.kind, r.Text("index")}, Name: name,
@@ -158,7 +159,7 @@ func (x *reader) addCard(ctx context.Context, r ruleEntry, rec record.Card) erro
 		if from != sh {
 			return text
 		}
-		return strings.Join(exchange.NonEmpty(text, x.seeAlso(r)), "\n\n")
+		return strings.Join(decoded.NonEmpty(text, x.seeAlso(r)), "\n\n")
 	}
 	sh, err := x.s.Add(ctx, rec)
 	if err != nil {
@@ -174,9 +175,9 @@ func (x *reader) addCard(ctx context.Context, r ruleEntry, rec record.Card) erro
 func (r ruleEntry) nameSuffixes() []string {
 	var list []string
 	if r.kind == kindFeature {
-		of := exchange.TextOf(r.Object("subclass")["name"])
+		of := decoded.TextOf(r.Object("subclass")["name"])
 		if of == "" {
-			of = exchange.TextOf(r.Object("class")["name"])
+			of = decoded.TextOf(r.Object("class")["name"])
 		}
 		list = append(list, of, of+" "+r.Text("level"))
 	}
@@ -186,7 +187,7 @@ func (r ruleEntry) nameSuffixes() []string {
 func (r ruleEntry) cardTags() []string {
 	tags := []string{"srd", r.kind}
 	for _, key := range []string{"school", "class", "equipment_category", "rarity"} {
-		if name := exchange.TextOf(r.Object(key)["name"]); name != "" {
+		if name := decoded.TextOf(r.Object(key)["name"]); name != "" {
 			tags = append(tags, strings.ToLower(name))
 		}
 	}
@@ -218,7 +219,7 @@ func (r ruleEntry) cardFields() map[string]any {
 
 // cardText returns a record's text in Markdown, as one block, to which its references are added.
 func (r ruleEntry) cardText() []record.Block {
-	return []record.Block{{Text: strings.Join(exchange.NonEmpty(r.leadLine(), r.Text("desc"), r.namedSections()), "\n\n")}}
+	return []record.Block{{Text: strings.Join(decoded.NonEmpty(r.leadLine(), r.Text("desc"), r.namedSections()), "\n\n")}}
 }
 
 // seeAlso returns a line with links to the records that a record refers to.
@@ -251,7 +252,7 @@ func eachReference(v any, see func(url string)) {
 		if url, ok := v["url"].(string); ok && v["index"] != nil {
 			see(url)
 		}
-		for _, key := range exchange.SortedKeys(v) {
+		for _, key := range decoded.SortedKeys(v) {
 			eachReference(v[key], see)
 		}
 	}

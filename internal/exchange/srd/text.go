@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange/record"
 )
 
@@ -22,8 +22,8 @@ func (r ruleEntry) leadLine() string {
 			formatSentence("Spoken by %s", strings.Join(r.Texts("typical_speakers"), ", ")) + formatSentence("Script: %s",
 			r.Text("script"))
 	case kindFeature, "subclass":
-		return formatSentence("%s", strings.TrimSpace(strings.Join(exchange.NonEmpty(exchange.TextOf(r.Object("subclass")["name"]),
-			exchange.TextOf(r.Object("class")["name"]),
+		return formatSentence("%s", strings.TrimSpace(strings.Join(decoded.NonEmpty(decoded.TextOf(r.Object("subclass")["name"]),
+			decoded.TextOf(r.Object("class")["name"]),
 			r.Text("subclass_flavor")), ", ")+levelSuffix(r.Text("level"))))
 	case kindLevel:
 		return formatSentence("Proficiency bonus +%s", r.Text("prof_bonus")) + formatSentence("Features: %s",
@@ -32,12 +32,12 @@ func (r ruleEntry) leadLine() string {
 		return formatSentence("Hit die: d%s", r.Text("hit_die")) + formatSentence("Saving throws: %s",
 			strings.Join(namesOf(r.Data["saving_throws"]), ", "))
 	case "race":
-		return strings.Join(exchange.NonEmpty(r.Text("age"), r.Text("alignment"), r.Text("size_description"),
+		return strings.Join(decoded.NonEmpty(r.Text("age"), r.Text("alignment"), r.Text("size_description"),
 			r.Text("language_desc")), " ")
 	case "proficiency":
 		return formatSentence("A proficiency: %s", strings.ToLower(r.Text("type")))
 	case "skill":
-		return formatSentence("A skill of %s", exchange.TextOf(r.Object("ability_score")["name"]))
+		return formatSentence("A skill of %s", decoded.TextOf(r.Object("ability_score")["name"]))
 	}
 	return ""
 }
@@ -59,8 +59,8 @@ func levelSuffix(n string) string {
 
 func namesOf(v any) []string {
 	var out []string
-	for _, m := range exchange.ObjectsOf(v) {
-		if name := exchange.TextOf(m["name"]); name != "" {
+	for _, m := range decoded.ObjectsOf(v) {
+		if name := decoded.TextOf(m["name"]); name != "" {
 			out = append(out, name)
 		}
 	}
@@ -69,15 +69,15 @@ func namesOf(v any) []string {
 
 func (r ruleEntry) monsterLead() string {
 	var speed []string
-	for _, how := range exchange.SortedKeys(r.Object("speed")) {
-		speed = append(speed, how+" "+exchange.TextOf(r.Object("speed")[how]))
+	for _, how := range decoded.SortedKeys(r.Object("speed")) {
+		speed = append(speed, how+" "+decoded.TextOf(r.Object("speed")[how]))
 	}
 	armour := ""
-	for _, m := range exchange.ObjectsOf(r.Data["armor_class"]) {
-		armour = exchange.TextOf(m["value"])
+	for _, m := range decoded.ObjectsOf(r.Data["armor_class"]) {
+		armour = decoded.TextOf(m["value"])
 		break
 	}
-	return formatSentence("*%s*", strings.Join(exchange.NonEmpty(r.Text("size")+" "+r.Text("type"),
+	return formatSentence("*%s*", strings.Join(decoded.NonEmpty(r.Text("size")+" "+r.Text("type"),
 		r.Text("subtype"), r.Text("alignment")), ", ")) + "\n\n" +
 		formatSentence("Armor class %s", armour) + formatSentence("Hit points %s", r.Text("hit_points")+" ("+
 		r.Text("hit_points_roll")+")") +
@@ -97,7 +97,7 @@ func (r ruleEntry) spellLead() string {
 	if r.IsTrue("concentration") {
 		notes += ", concentration"
 	}
-	return formatSentence("*%s*", kind+", "+strings.ToLower(exchange.TextOf(r.Object("school")["name"]))+notes) + "\n\n" +
+	return formatSentence("*%s*", kind+", "+strings.ToLower(decoded.TextOf(r.Object("school")["name"]))+notes) + "\n\n" +
 		formatSentence("Casting time: %s", r.Text("casting_time")) + formatSentence("Range: %s",
 		r.Text("range")) +
 		formatSentence("Components: %s", strings.Join(r.Texts("components"), ", ")) + formatSentence("Material: %s",
@@ -106,15 +106,15 @@ func (r ruleEntry) spellLead() string {
 }
 
 func (r ruleEntry) itemLead() string {
-	cost := strings.TrimSpace(exchange.TextOf(r.Object("cost")["quantity"]) + " " +
-		exchange.TextOf(r.Object("cost")["unit"]))
-	damage := strings.TrimSpace(exchange.TextOf(r.Object("damage")["damage_dice"]))
+	cost := strings.TrimSpace(decoded.TextOf(r.Object("cost")["quantity"]) + " " +
+		decoded.TextOf(r.Object("cost")["unit"]))
+	damage := strings.TrimSpace(decoded.TextOf(r.Object("damage")["damage_dice"]))
 	if t, _ := r.Object("damage")["damage_type"].(map[string]any); t != nil {
-		damage += " " + strings.ToLower(exchange.TextOf(t["name"]))
+		damage += " " + strings.ToLower(decoded.TextOf(t["name"]))
 	}
-	return formatSentence("*%s*", strings.Join(exchange.NonEmpty(exchange.TextOf(r.Object("equipment_category")["name"]),
-		exchange.TextOf(r.Object("rarity")["name"]),
-		exchange.TextOf(r.Object("gear_category")["name"]), r.Text("category_range"), r.Text("tool_category"),
+	return formatSentence("*%s*", strings.Join(decoded.NonEmpty(decoded.TextOf(r.Object("equipment_category")["name"]),
+		decoded.TextOf(r.Object("rarity")["name"]),
+		decoded.TextOf(r.Object("gear_category")["name"]), r.Text("category_range"), r.Text("tool_category"),
 		r.Text("vehicle_category")), ", ")) + "\n\n" +
 		formatSentence("Cost: %s", cost) + formatSentence("Weight: %s lb",
 		r.Text("weight")) + formatSentence("Damage: %s", damage) +
@@ -129,7 +129,7 @@ func (r ruleEntry) namedSections() string {
 		{"legendary_actions", "Legendary actions"},
 		{"feature", ""},
 	} {
-		list := exchange.ObjectsOf(r.Data[part.key])
+		list := decoded.ObjectsOf(r.Data[part.key])
 		if m := r.Object(part.key); m != nil {
 			list = append(list, m)
 		}
@@ -137,7 +137,7 @@ func (r ruleEntry) namedSections() string {
 			out = append(out, "### "+part.title)
 		}
 		for _, m := range list {
-			out = append(out, fmt.Sprintf("**%s.** %s", exchange.TextOf(m["name"]), record.Lines(m["desc"])))
+			out = append(out, fmt.Sprintf("**%s.** %s", decoded.TextOf(m["name"]), record.Lines(m["desc"])))
 		}
 	}
 	if higher := r.Text("higher_level"); higher != "" {

@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/fault"
@@ -52,7 +53,7 @@ func tabulate(cards []*record.Written) (columns []string, rows []map[string]any)
 			delete(used, column)
 		}
 	}
-	return append(columns, exchange.SortedKeys(used)...), rows
+	return append(columns, decoded.SortedKeys(used)...), rows
 }
 
 func rowOf(w *record.Written) map[string]any {
@@ -83,10 +84,10 @@ func rowOf(w *record.Written) map[string]any {
 			set(column, strings.Join(names, "; "))
 		}
 	}
-	row["id"] = cmp.Or(exchange.TextOf(w.Fields["id"]), w.Card.ID.String()) // the one that the source gave
+	row["id"] = cmp.Or(decoded.TextOf(w.Fields["id"]), w.Card.ID.String()) // the one that the source gave
 	row["name"], row["type"] = w.Card.Name, w.Card.Type
 	for column, text := range map[string]string{"text": strings.TrimSpace(w.Text), columnNotes: strings.TrimSpace(w.Secret),
-		"tags": strings.Join(w.Tags, "; "), "aliases": strings.Join(exchange.ListOf(w.Fields["aliases"]), "; "),
+		"tags": strings.Join(w.Tags, "; "), "aliases": strings.Join(decoded.ListOf(w.Fields["aliases"]), "; "),
 		columnReaders: joinSubjects(w.Card.Label.Subjects)} {
 		if text != "" {
 			row[column] = text

@@ -12,12 +12,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/markdown"
 	"loregate/internal/exchange/record"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // The uses of a column.
@@ -209,7 +209,7 @@ func (x *rows) readMapping(files fs.FS, name string) (map[int]string, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "%s cannot be read", name).Because(err)
 	}
-	for column, v := range exchange.ParseObject(string(data)) {
+	for column, v := range decoded.ParseObject(string(data)) {
 		use, _ := v.(string)
 		i, ok := x.at[column]
 		if !ok || !slices.Contains(uses, use) {
@@ -265,9 +265,9 @@ func (x *rows) chooseLinks() error {
 // namesIn returns the names in a cell: a list, or a text with semicolons.
 func namesIn(v any) []string {
 	if s, ok := v.(string); ok {
-		return exchange.TrimAll(strings.Split(withoutBrackets.Replace(s), ";"))
+		return decoded.TrimAll(strings.Split(withoutBrackets.Replace(s), ";"))
 	}
-	return exchange.ListOf(v)
+	return decoded.ListOf(v)
 }
 
 var withoutBrackets = strings.NewReplacer("[[", "", "]]", "")
@@ -277,7 +277,7 @@ func (x *rows) nameOf(r row) string {
 		if x.columns[c.column].use != useName {
 			continue
 		}
-		if name := exchange.TextOf(c.value); name != "" {
+		if name := decoded.TextOf(c.value); name != "" {
 			return record.CardName(name)
 		}
 	}
@@ -291,7 +291,7 @@ func (x *rows) idOf(r row) string {
 	if !ok || !found {
 		return ""
 	}
-	return exchange.TextOf(r.cells[i].value)
+	return decoded.TextOf(r.cells[i].value)
 }
 
 // addRows adds the card of each row.
@@ -339,7 +339,7 @@ func (x *rows) cardOf(r row) record.Card {
 		v, of := c.value, x.columns[c.column]
 		switch of.use {
 		case useType:
-			word = exchange.TextOf(v)
+			word = decoded.TextOf(v)
 		case useText:
 			card.Text = append(card.Text, record.Block{Text: record.Lines(v)})
 		case useGM:
@@ -365,19 +365,18 @@ func (x *rows) cardOf(r row) record.Card {
 	for k, v := range fields {
 		card.Fields[k] = v
 	}
-	meta["tags"] = card.Tags
-	card.Level, card.Marks = secrecy.NoteMarks(&markdown.Note{Path: "row", Meta: meta})
+	card.Level, card.Marks = secrecy.NoteMarks(secrecy.Note{Name: "row", Meta: meta, Tags: card.Tags})
 	names, keys := secrecy.ReaderNames(meta)
 	card.Readers, card.Marks = names, secrecy.WithoutReaders(card.Marks, keys)
 	return card
 }
 
 func tagsIn(v any) []string {
-	list := exchange.ListOf(v)
+	list := decoded.ListOf(v)
 	if s, ok := v.(string); ok {
 		list = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' })
 	}
-	return exchange.TrimAll(list)
+	return decoded.TrimAll(list)
 }
 
 // addLinks links the rows by the names in their columns; the names may be those of other tables.
@@ -432,7 +431,7 @@ func Format() exchange.Format {
 			}
 			for _, name := range p.WithSuffix(".jsonl", ".ndjson") {
 				line, _, _ := strings.Cut(string(p.Head(name)), "\n")
-				if m := exchange.ParseObject(line); len(m) > 0 {
+				if m := decoded.ParseObject(line); len(m) > 0 {
 					return name + " has lines of objects"
 				}
 			}

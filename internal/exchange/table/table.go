@@ -14,11 +14,10 @@ import (
 	"strings"
 
 	"loregate/internal/access"
-	"loregate/internal/exchange"
-	"loregate/internal/exchange/markdown"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange/record"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
 
 // Limits of a table. Spreadsheets have no more columns.
@@ -71,7 +70,7 @@ func (c *column) see(v any) {
 	use := ""
 	if secrecy.IsSecretField(c.name, v) {
 		use = useGM
-	} else if _, marks := secrecy.NoteMarks(&markdown.Note{Meta: map[string]any{c.name: v}}); len(marks) > 0 {
+	} else if _, marks := secrecy.NoteMarks(secrecy.Note{Meta: map[string]any{c.name: v}}); len(marks) > 0 {
 		use = useSight
 	}
 	if c.label == nil {
@@ -223,7 +222,7 @@ func openLines(s *record.Source, name string, data []byte) (*table, error) {
 		if n++; n > maxRows {
 			return nil, t.tooMany()
 		}
-		for _, k := range exchange.SortedKeys(e.Data) {
+		for _, k := range decoded.SortedKeys(e.Data) {
 			if _, known := t.at[k]; known {
 				continue
 			}
@@ -264,7 +263,7 @@ func lineObjects(name string, data []byte, report record.Report, _ ...string) it
 			if n++; len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
-			m := exchange.ParseObject(string(line))
+			m := decoded.ParseObject(string(line))
 			if m == nil {
 				report(name, n, "is not a JSON object; left out")
 				continue

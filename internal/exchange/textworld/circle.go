@@ -11,8 +11,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/secrecy"
 )
 
 // circle is the import of a world of CircleMUD.
@@ -162,7 +164,7 @@ func (x *circle) addRooms(ctx context.Context) (err error) {
 		}
 		card.Suffixes = append(card.Suffixes, fmt.Sprint(r.number))
 		if r.flags&roomGods != 0 {
-			card.Marks = []exchange.Mark{{Rule: ruleGods}}
+			card.Marks = []secrecy.Mark{{Rule: ruleGods}}
 		}
 		if r.flags&roomDeath != 0 {
 			card.Text = append(card.Text, record.Block{Text: "Whoever enters this room dies.", GM: true})
@@ -430,7 +432,7 @@ func (x *circle) chooseStart() {
 }
 
 func (x *circle) reportLost() {
-	for _, what := range exchange.SortedKeys(x.lost) {
+	for _, what := range decoded.SortedKeys(x.lost) {
 		if x.lost[what] > 0 {
 			x.s.AddProblem("world", 0, "%d %s", x.lost[what], what)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -117,7 +118,7 @@ type placed struct {
 // quotedNames returns the name and aliases of "name;alias : typeclass".
 func quotedNames(text string) []string {
 	names, _, _ := strings.Cut(text, ":")
-	return exchange.TrimAll(strings.Split(names, ";"))
+	return decoded.TrimAll(strings.Split(names, ";"))
 }
 
 // find finds a thing by a name, first among those at the current place.
@@ -283,7 +284,7 @@ func (x *evennia) addThings(ctx context.Context) (err error) {
 			x.addPassage(directions, t, p)
 		}
 	}
-	for _, name := range exchange.SortedKeys(x.lost) {
+	for _, name := range decoded.SortedKeys(x.lost) {
 		x.s.AddProblem(x.file, 0, "%d commands @%s are left out", x.lost[name], name)
 	}
 	return nil

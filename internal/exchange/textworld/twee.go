@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 )
@@ -106,7 +107,7 @@ func (x *story) readStory() {
 		case "StoryTitle":
 			x.title = strings.TrimSpace(p.text)
 		case "StoryData":
-			if start := exchange.TextOf(exchange.ParseObject(p.text)["start"]); start != "" {
+			if start := decoded.TextOf(decoded.ParseObject(p.text)["start"]); start != "" {
 				x.start = start
 			}
 		default:

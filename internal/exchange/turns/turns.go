@@ -14,10 +14,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Limits of a record of play.
@@ -177,7 +178,7 @@ func (t *turns) addLine(number int, line []byte) {
 	s.Above = t.episodeSheet(ep)
 	open, secret := t.hide(s.File, text)
 	seen, hidden := t.divideFields(s.File, turnFields(m, names))
-	s.Fields, s.Content = exchange.EncodeFields(seen), exchange.Content{Type: s.Type, Text: &open}
+	s.Fields, s.Content = decoded.EncodeFields(seen), exchange.Content{Type: s.Type, Text: &open}
 	t.batch = append(t.batch, s)
 	if secret == "" && len(hidden) == 0 {
 		return
@@ -185,7 +186,7 @@ func (t *turns) addLine(number int, line []byte) {
 	t.sum.Hidden++
 	t.batch = append(t.batch, &exchange.Sheet{File: s.File, ID: exchange.ChildID(s.ID, exchange.GMPart), Above: s,
 		Name: exchange.GMPart, Type: s.Type, Label: access.NewLabel(access.LevelGM), MatchIDOnly: true,
-		Fields: exchange.EncodeFields(hidden), Content: exchange.Content{Type: s.Type, Text: &secret}})
+		Fields: decoded.EncodeFields(hidden), Content: exchange.Content{Type: s.Type, Text: &secret}})
 }
 
 // hide divides a text by the marks of secrecy in it.
@@ -193,7 +194,7 @@ func (t *turns) hide(file, text string) (open, secret string) {
 	if !strings.ContainsAny(text, "<[&") {
 		return text, ""
 	}
-	parts := secrecy.Split(text, secrecy.Plain, func(m exchange.Mark) bool { return t.choices.Decide(m, file, true) })
+	parts := secrecy.Split(text, secrecy.Plain, func(m secrecy.Mark) bool { return t.choices.Decide(m, file, true) })
 	return parts.Open, parts.Secret()
 }
 
@@ -206,7 +207,7 @@ func textOfField(v any) string {
 	}
 	var plain any
 	_ = json.Unmarshal(raw, &plain) // the line was decoded, so that its parts can be
-	return strings.Join(exchange.TextsOf(plain), " ")
+	return strings.Join(decoded.TextsOf(plain), " ")
 }
 
 // divideFields divides fields by whether they hold a mark of secrecy.

@@ -13,10 +13,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // reader makes cards from a vault's notes that are not in our dialect.
@@ -68,7 +69,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	f.showFields(under, access.LevelGM)
 	h := secrecy.Result{Open: n.Body, UnclosedAt: -1}
 	if open {
-		h = secrecy.Split(n.Body, secrecy.Markdown, func(m exchange.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
+		h = secrecy.Split(n.Body, secrecy.Markdown, func(m secrecy.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(n.Body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
@@ -116,7 +117,7 @@ func hashOf(text string) (h canon.Hash) {
 // knowsType reports whether a card type exists and has HTML content, so that a note can become a
 // card of that type.
 func (f *reader) knowsType(ctx context.Context, name string) bool {
-	if name == "" || exchange.HasKey(programTypes, markup.PartKey(name)) || canon.TextOf(name) != canon.TextHTML {
+	if name == "" || markup.HasPart(programTypes, markup.PartKey(name)) || canon.TextOf(name) != canon.TextHTML {
 		return false
 	}
 	t, err := f.snapshot.Type(ctx, name)
@@ -136,8 +137,8 @@ func (f *reader) showFiles(files []string, level access.Level) {
 
 // showFields is showFiles for the attachments that front matter names.
 func (f *reader) showFields(meta map[string]any, level access.Level) {
-	for _, key := range exchange.SortedKeys(meta) {
-		for _, text := range exchange.TextsOf(exchange.RestoreLinks(meta[key])) {
+	for _, key := range decoded.SortedKeys(meta) {
+		for _, text := range decoded.TextsOf(decoded.RestoreLinks(meta[key])) {
 			if file := f.v.fileInField(text); file != "" {
 				f.showFiles([]string{file}, level)
 			}
@@ -149,7 +150,7 @@ func (f *reader) showFields(meta map[string]any, level access.Level) {
 func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under map[string]any) (err error) {
 	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
 		Name: exchange.GMPart, Type: canon.TypeRichText, Format: canon.FormatMarkdown,
-		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Fields: exchange.EncodeFields(under)}
+		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Fields: decoded.EncodeFields(under)}
 	if gm.Body, err = f.v.o.Shelf.Keep(secret); err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (f *reader) addAttachments() {
 		}
 		s := &exchange.Sheet{File: file, ID: native.CardID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
 			Label:  access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
-			Fields: exchange.EncodeFields(map[string]any{"file_name": path.Base(file)})}
+			Fields: decoded.EncodeFields(map[string]any{"file_name": path.Base(file)})}
 		if f.c.Add(s) {
 			from := &native.File{Path: file}
 			f.files[s] = from
@@ -241,7 +242,7 @@ func (f *reader) addAttachments() {
 
 // showUnused makes the files that no note names visible to the GM.
 func (f *reader) showUnused() {
-	for _, name := range exchange.SortedKeys(f.v.attached) {
+	for _, name := range decoded.SortedKeys(f.v.attached) {
 		for _, file := range f.v.attached[name] {
 			if _, ok := f.shown[file]; !ok {
 				f.showFiles([]string{file}, access.LevelGM)
@@ -265,13 +266,13 @@ func (f *reader) holdsSecret(file string) bool {
 		return false // a broken file is reported when it is imported
 	}
 	texts := []string{string(data)}
-	var decoded any
-	if json.Unmarshal(data, &decoded) == nil {
-		texts = exchange.TextsOf(decoded)
+	var object any
+	if json.Unmarshal(data, &object) == nil {
+		texts = decoded.TextsOf(object)
 	}
 	found := false
 	for _, text := range texts {
-		h := secrecy.Split(text, secrecy.Markdown, func(m exchange.Mark) bool { return f.v.choices.Decide(m, file, true) })
+		h := secrecy.Split(text, secrecy.Markdown, func(m secrecy.Mark) bool { return f.v.choices.Decide(m, file, true) })
 		found = found || len(h.Parts) > 0
 	}
 	return found
@@ -288,7 +289,7 @@ func (f *reader) reportUnused() {
 			}
 		}
 	}
-	for _, kind := range exchange.SortedKeys(left) {
+	for _, kind := range decoded.SortedKeys(left) {
 		f.c.AddProblem(kind, 0, "%d files that no note names; left out (--all-files imports them for the GM)", left[kind])
 	}
 }

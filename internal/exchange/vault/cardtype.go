@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // typeWords lists the words with which vaults classify notes, by the type of card that such a note
@@ -44,7 +45,7 @@ type TypeWord struct {
 
 // TypeWords returns the built-in table of types, sorted by type.
 func TypeWords() (all []TypeWord) {
-	for _, typ := range exchange.SortedKeys(typeWords) {
+	for _, typ := range decoded.SortedKeys(typeWords) {
 		all = append(all, TypeWord{typ, slices.Clone(typeWords[typ])})
 	}
 	return all
@@ -73,7 +74,7 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 			t.known[markup.PartKey(word)] = typ
 		}
 	}
-	for _, word := range exchange.SortedKeys(given) {
+	for _, word := range decoded.SortedKeys(given) {
 		typ, key := given[word], markup.PartKey(word)
 		if key == "" {
 			return nil, fault.New(fault.Invalid,
@@ -81,10 +82,10 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 		}
 		if typ != "" {
 			found, err := l.Type(ctx, typ)
-			if err != nil || found.Text != canon.TextHTML || exchange.HasKey(programTypes, markup.PartKey(typ)) {
+			if err != nil || found.Text != canon.TextHTML || markup.HasPart(programTypes, markup.PartKey(typ)) {
 				return nil, fault.New(fault.Invalid,
 					"types: notes cannot have the card type %q; use one of %s, or a type of the world", typ,
-					strings.Join(exchange.SortedKeys(typeWords), ", "))
+					strings.Join(decoded.SortedKeys(typeWords), ", "))
 			}
 			typ = found.Name
 		}
@@ -97,7 +98,7 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 // then its folders from the innermost out. ok is false if none of them names a type.
 func (t *typer) noteType(n *note) (typ string, ok bool) {
 	for _, key := range typeKeys {
-		for _, k := range exchange.SortedKeys(n.Meta) {
+		for _, k := range decoded.SortedKeys(n.Meta) {
 			if markup.PartKey(k) != key {
 				continue
 			}
@@ -226,7 +227,7 @@ func (t *typer) listUses() []exchange.TypeUse {
 
 // checkUnusedWords returns an error if a word given to the import matched no folder, tag or type.
 func (t *typer) checkUnusedWords() error {
-	for _, key := range exchange.SortedKeys(t.given) {
+	for _, key := range decoded.SortedKeys(t.given) {
 		if !t.used[key] {
 			return fault.New(fault.Invalid, "types: the vault has no folder, tag or type %q", key)
 		}

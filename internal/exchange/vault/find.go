@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 )
 
@@ -136,7 +137,7 @@ func (v *vault) findAttachment(target string) string {
 
 func (v *vault) indexFiles() {
 	v.fileEnd = map[string]string{}
-	for _, base := range exchange.SortedKeys(v.attached) {
+	for _, base := range decoded.SortedKeys(v.attached) {
 		for _, p := range v.attached[base] {
 			for end := range endsOf(exchange.FoldCase(p)) {
 				if _, ok := v.fileEnd[end]; !ok {

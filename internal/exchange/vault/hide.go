@@ -4,22 +4,23 @@ import (
 	"path"
 	"strings"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // folderMarks returns the marks of all folders above a file.
-func (v *vault) folderMarks(file string) (all []exchange.Mark) {
+func (v *vault) folderMarks(file string) (all []secrecy.Mark) {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if v.isGMFolder(dir) {
-			all = append(all, exchange.Mark{Rule: exchange.RuleSetting, What: dir})
+			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
 		} else if secrecy.FindWord(path.Base(dir), false) != "" {
-			all = append(all, exchange.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
+			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
 		}
 		if v.choices.IsConfirmed(dir, path.Base(dir)) {
-			all = append(all, exchange.Mark{Rule: exchange.RuleSetting, What: dir})
+			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
 		}
 	}
 	return all
@@ -73,10 +74,10 @@ func (v *vault) isFileHidden(file string) bool {
 // takeFields removes the secret fields from a note's front matter and returns them.
 func (v *vault) takeFields(n *note) map[string]any {
 	taken := map[string]any{}
-	for _, k := range exchange.SortedKeys(n.Meta) {
+	for _, k := range decoded.SortedKeys(n.Meta) {
 		if secrecy.IsSecretField(k, n.Meta[k]) &&
-			v.choices.Decide(exchange.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
-			taken[k] = exchange.RestoreLinks(n.Meta[k])
+			v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
+			taken[k] = decoded.RestoreLinks(n.Meta[k])
 			delete(n.Meta, k)
 		}
 	}

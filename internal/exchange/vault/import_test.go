@@ -13,8 +13,8 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
+	"loregate/internal/secrecy"
 )
 
 func (s *scene) importAs(who string, texts map[string]string, o Options) exchange.Summary {
@@ -295,7 +295,7 @@ func TestHostileVaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range v.notes {
-				h := secrecy.Split(n.Body, secrecy.Markdown, func(exchange.Mark) bool { return true })
+				h := secrecy.Split(n.Body, secrecy.Markdown, func(secrecy.Mark) bool { return true })
 				_, signs := v.findReferences(n, h.Open, n.level)
 				cutText(h, signs)
 				v.findReferences(n, h.Secret(), access.LevelGM)

@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
 )
@@ -78,9 +79,9 @@ func (m *lastImport) dropFields(f *reader) {
 		if was == nil {
 			continue
 		}
-		now := exchange.ParseObject(string(s.Fields))
+		now := decoded.ParseObject(string(s.Fields))
 		gone := false
-		for key := range exchange.ParseObject(string(was.Fields)) {
+		for key := range decoded.ParseObject(string(was.Fields)) {
 			if _, ok := now[key]; !ok {
 				if now == nil {
 					now = map[string]any{}
@@ -89,7 +90,7 @@ func (m *lastImport) dropFields(f *reader) {
 			}
 		}
 		if gone {
-			s.Fields = exchange.EncodeFields(now)
+			s.Fields = decoded.EncodeFields(now)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/exchange/native"
-	"loregate/internal/exchange/secrecy"
+	"loregate/internal/secrecy"
 )
 
 var (

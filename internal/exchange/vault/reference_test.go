@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
-	"loregate/internal/exchange/secrecy"
+	"loregate/internal/secrecy"
 )
 
 // FuzzHideLinks checks that the signs of links to hidden notes, and all other hidden parts, give the
@@ -25,7 +24,7 @@ func FuzzHideLinks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
-		h := secrecy.Split(s, secrecy.Markdown, func(exchange.Mark) bool { return true })
+		h := secrecy.Split(s, secrecy.Markdown, func(secrecy.Mark) bool { return true })
 		_, signs := v.findReferences(one, h.Open, one.level)
 		open, parts := cutText(h, signs)
 		if strings.Contains(open, "[[Two]]") && !strings.Contains(open, "`") && !strings.Contains(open, "~") {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"loregate/internal/canon"
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 )
 
 // TestSampleWorldContents checks that the sample world has enough cards of each type,
@@ -23,10 +23,10 @@ func TestSampleWorldContents(t *testing.T) {
 				return err
 			}
 			kinds[c.Type]++
-			f := exchange.ParseObject(string(c.Fields))
-			if fact := exchange.TextOf(f["factType"]); c.Type == "Lore" {
+			f := decoded.ParseObject(string(c.Fields))
+			if fact := decoded.TextOf(f["factType"]); c.Type == "Lore" {
 				kinds["fact "+fact]++
-				if c.Codename == "" || len(exchange.ListOf(f["aliases"])) == 0 {
+				if c.Codename == "" || len(decoded.ListOf(f["aliases"])) == 0 {
 					t.Errorf("%q lacks a codename or an alias", c.Name)
 				}
 			}
@@ -36,7 +36,7 @@ func TestSampleWorldContents(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, link := range links {
-					ways[exchange.TextOf(exchange.ParseObject(string(link.Attrs))["direction"])] = true
+					ways[decoded.TextOf(decoded.ParseObject(string(link.Attrs))["direction"])] = true
 				}
 			}
 			noOverlap(t, l, c)
@@ -101,12 +101,12 @@ func TestTheAdventureCanBeWalked(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			f := exchange.ParseObject(string(step.Fields))
-			w.wantHere(exchange.TextOf(f["start"]))
-			for _, command := range exchange.ListOf(f["walk"]) {
+			f := decoded.ParseObject(string(step.Fields))
+			w.wantHere(decoded.TextOf(f["start"]))
+			for _, command := range decoded.ListOf(f["walk"]) {
 				w.do(command)
 			}
-			w.wantHere(exchange.TextOf(f["end"]))
+			w.wantHere(decoded.TextOf(f["end"]))
 		}
 		if w.steps < 30 {
 			t.Errorf("the adventure has %d commands", w.steps)
@@ -159,8 +159,8 @@ func (w *walker) do(command string) {
 func (w *walker) move(direction string) {
 	w.t.Helper()
 	for _, link := range w.links(canon.LinkQuery{From: w.here.ID, Kinds: []string{"exit"}}) {
-		attrs := exchange.ParseObject(string(link.Attrs))
-		if exchange.TextOf(attrs["direction"]) == direction && exchange.TextOf(attrs["lockState"]) != "locked" {
+		attrs := decoded.ParseObject(string(link.Attrs))
+		if decoded.TextOf(attrs["direction"]) == direction && decoded.TextOf(attrs["lockState"]) != "locked" {
 			w.here, _, _ = w.l.ByID(w.t.Context(), link.To) // wantHere reports a failure
 			return
 		}

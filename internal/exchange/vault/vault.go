@@ -9,9 +9,9 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/exchange/native"
-	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // note is a note of a vault.
@@ -19,7 +19,7 @@ type note struct {
 	*markdown.Note
 	name  string       // of its card; set by indexNotes
 	level access.Level // minimum level of its readers; set by indexNotes
-	marks []exchange.Mark
+	marks []secrecy.Mark
 	least access.Level // that its marks name
 
 	readers []access.Subject // people who read the note although it is for the GM; set by indexNotes
@@ -149,7 +149,7 @@ func (v *vault) readNote(p string, d fs.DirEntry) (n *note, size int) {
 		n.origin.Raw = data
 	}
 	if !v.isNative(n) {
-		n.least, n.marks = secrecy.NoteMarks(n.Note)
+		n.least, n.marks = secrecy.NoteMarks(n.Marks())
 	}
 	size = len(n.Body)
 	n.Head, n.Body = n.origin.Head, ""
@@ -225,7 +225,7 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 		}
 	}
 	if v.choices.IsConfirmed(n.Path, n.Stem()) {
-		marks = append(marks, exchange.Mark{Rule: exchange.RuleSetting, What: n.Path})
+		marks = append(marks, secrecy.Mark{Rule: exchange.RuleSetting, What: n.Path})
 	}
 	hidden := level > access.LevelUser
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {

@@ -3,8 +3,6 @@ package secrecy
 import (
 	"strings"
 	"testing"
-
-	"loregate/internal/exchange"
 )
 
 func TestSplitSecrets(t *testing.T) {
@@ -64,7 +62,7 @@ func joinParts(h Result) string {
 }
 
 // everyMark hides all marked and suspected parts.
-func everyMark(exchange.Mark) bool { return true }
+func everyMark(Mark) bool { return true }
 
 func FuzzSplit(f *testing.F) {
 	f.Add("a %%SECRET%% `b` ```\n> [!secret]\n> x")

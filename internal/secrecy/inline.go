@@ -3,8 +3,6 @@ package secrecy
 import (
 	"regexp"
 	"strings"
-
-	"loregate/internal/exchange"
 )
 
 var bracketField = regexp.MustCompile(`^[\[(][^\pL\pN\n\])]{0,12}(\pL[\pL\pN _-]{0,40}?)[*_]{0,3}::`)
@@ -14,7 +12,7 @@ const maxInline = 8192
 
 // readSecretField reads a Dataview field in brackets with a secret word in its key and a text as its value. A field with
 // a yes or no is about the whole note and is not read here. One that is not closed in its paragraph ends with its line.
-func readSecretField(s string) (n int, why exchange.Mark) {
+func readSecretField(s string) (n int, why Mark) {
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
 	if m == nil || FindWord(m[1], true) == "" {
 		return 0, why
@@ -30,7 +28,7 @@ func readSecretField(s string) (n int, why exchange.Mark) {
 	if _, value, _ := strings.Cut(inner, "::"); truthOf(strings.TrimSpace(value)) != isText {
 		return 0, why
 	}
-	return n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[1]) + "::", Doubt: !isExact(m[1])}
+	return n, Mark{Rule: ruleLabel, What: strings.TrimSpace(m[1]) + "::", Doubt: !isExact(m[1])}
 }
 
 // bracketEnd returns the offset after the bracket that closes the one at the start of a text, or 0. Nested brackets and
@@ -64,7 +62,7 @@ type spoilerScanner struct {
 
 // read returns the length of the spoiler that begins at an offset, 0 if there is none. It ends within its paragraph.
 // A spoiler at the start of a line may be unclosed; it then extends to the end of that line.
-func (l *spoilerScanner) read(at int) (n int, why exchange.Mark) {
+func (l *spoilerScanner) read(at int) (n int, why Mark) {
 	if !strings.HasPrefix(l.text[at:], ">!") || strings.HasPrefix(l.text[at+2:], "[") ||
 		strings.HasPrefix(l.text[at+2:], "!") {
 		return 0, why // a picture or admonition in a quote

@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"loregate/internal/exchange"
 )
 
 // TestHTMLMarks splits HTML texts. [HID] parts are in the secret, the rest is open as written.
@@ -75,7 +73,7 @@ func TestHTMLMarks(t *testing.T) {
 			}
 		})
 	}
-	if got := Split(`<p class="gm-stuff">a</p>`, HTML, func(m exchange.Mark) bool { return !m.Doubt }); got.Secret() != "" {
+	if got := Split(`<p class="gm-stuff">a</p>`, HTML, func(m Mark) bool { return !m.Doubt }); got.Secret() != "" {
 		t.Errorf("a doubt hides %q", got.Secret())
 	}
 }

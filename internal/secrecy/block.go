@@ -9,7 +9,6 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
 
-	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
 
@@ -37,7 +36,7 @@ func (h *Result) findBlocks(o *outline) (found []span, unclosed int) {
 			word := secretLanguage(b.Info)
 			why := exact(ruleBlock, word)
 			if word == "" && FindWord(b.Info, true) != "" {
-				why = exchange.Mark{Rule: ruleBlock, What: markup.Clip(b.Info, 60), Doubt: true}
+				why = Mark{Rule: ruleBlock, What: markup.Clip(b.Info, 60), Doubt: true}
 			}
 			if why.What != "" && s.hides(why) {
 				s.hide(b.From, b.To)
@@ -67,7 +66,7 @@ func (h *Result) findBlocks(o *outline) (found []span, unclosed int) {
 	return s.found, s.unclosed
 }
 
-func (s *blockScanner) hides(why exchange.Mark) bool { return s.h.hides != nil && s.h.isHidden(why) }
+func (s *blockScanner) hides(why Mark) bool { return s.h.hides != nil && s.h.isHidden(why) }
 
 // hidden returns the offset before which all parts are found.
 func (s *blockScanner) hidden() int {
@@ -192,7 +191,7 @@ func elementBalance(text string) (n int) {
 }
 
 func (s *blockScanner) isSecretHead(title string) bool {
-	return FindWord(title, false) != "" && s.hides(exchange.Mark{Rule: ruleHeading,
+	return FindWord(title, false) != "" && s.hides(Mark{Rule: ruleHeading,
 		What: markup.Clip(strings.TrimSpace(title), 80), Doubt: !isExact(title)})
 }
 
@@ -271,7 +270,7 @@ func (s *blockScanner) readCallout(i int, l markup.Span) (found bool) {
 }
 
 // markOfCallout returns the mark of a callout's kind, options or title.
-func markOfCallout(text string) (why exchange.Mark, marked bool) {
+func markOfCallout(text string) (why Mark, marked bool) {
 	if !strings.HasPrefix(text, "[!") {
 		return why, false
 	}
@@ -288,7 +287,7 @@ func markOfCallout(text string) (why exchange.Mark, marked bool) {
 	case isExact(title):
 		return exact(ruleCallout, name+" "+strings.TrimSpace(title)), true
 	case FindWord(kind, false) != "" || FindWord(title, true) != "" || FindWord(options, true) != "":
-		return exchange.Mark{Rule: ruleCallout, What: name + " " + markup.Clip(strings.TrimSpace(title), 60),
+		return Mark{Rule: ruleCallout, What: name + " " + markup.Clip(strings.TrimSpace(title), 60),
 			Doubt: true}, true
 	}
 	return why, false
@@ -337,7 +336,7 @@ var (
 // readSign takes out the part that begins with a sign on a line: a container, admonition, comment or secret shortcode.
 func (s *blockScanner) readSign(i int, l markup.Span, text string) (found bool) {
 	from, next := s.lineAt(l.From)
-	take := func(why exchange.Mark, from int, end func() int) bool {
+	take := func(why Mark, from int, end func() int) bool {
 		if !s.hides(why) {
 			return false
 		}
@@ -423,13 +422,13 @@ func (s *blockScanner) shortcodeEnd(at int, word string) int {
 	return -1
 }
 
-func markOfContainer(head string) (why exchange.Mark, marked bool) {
+func markOfContainer(head string) (why Mark, marked bool) {
 	for _, word := range append(containerWords.FindAllString(head, 20), head) {
 		if isExact(word) {
 			return exact(ruleBlock, "::: "+word), true
 		}
 	}
-	return exchange.Mark{Rule: ruleBlock, What: "::: " + markup.Clip(head, 60), Doubt: true}, FindWord(head, true) != ""
+	return Mark{Rule: ruleBlock, What: "::: " + markup.Clip(head, 60), Doubt: true}, FindWord(head, true) != ""
 }
 
 // containerEnd returns the offset after the last line of a container that began with a sign, or -1. Containers may
@@ -463,12 +462,12 @@ func (s *blockScanner) isCode(at int) bool {
 	return kind == markup.FenceBlock || kind == markup.CodeBlock
 }
 
-func markOfAdmonition(kinds, title string) (why exchange.Mark, marked bool) {
+func markOfAdmonition(kinds, title string) (why Mark, marked bool) {
 	secret := isExact(title)
 	for _, kind := range strings.Fields(kinds) {
 		secret = secret || isExact(kind)
 	}
-	return exchange.Mark{Rule: ruleBlock, What: "!!! " + strings.TrimSpace(kinds+" "+markup.Clip(title, 60)),
+	return Mark{Rule: ruleBlock, What: "!!! " + strings.TrimSpace(kinds+" "+markup.Clip(title, 60)),
 		Doubt: !secret}, secret || FindWord(kinds, true) != "" || FindWord(title, true) != ""
 }
 
@@ -571,7 +570,7 @@ func (s *blockScanner) readLabel(i, k int, l markup.Span) {
 		written = written[br[1]:]
 		from, isItem = l.To-len(written), false
 	}
-	if !s.hides(exchange.Mark{Rule: ruleLabel, What: label, Doubt: true}) {
+	if !s.hides(Mark{Rule: ruleLabel, What: label, Doubt: true}) {
 		return
 	}
 	end := b.To
@@ -631,7 +630,7 @@ func (s *blockScanner) readTable(b markup.Block, first int) {
 			if (k == 0 || n == 0) && isExact(cell) && cell != "" {
 				label = cell
 			}
-			if label == "" || !s.hides(exchange.Mark{Rule: ruleLabel, What: label, Doubt: true}) {
+			if label == "" || !s.hides(Mark{Rule: ruleLabel, What: label, Doubt: true}) {
 				continue
 			}
 			from, to := s.lineAt(l.From)

@@ -1,4 +1,7 @@
-package exchange
+// Package decoded reads values that were decoded from JSON or YAML and may have any shape.
+//
+// Its invariant: a value of an unexpected shape gives the zero value of what was asked for, never an error or a panic.
+package decoded
 
 import (
 	"encoding/json"

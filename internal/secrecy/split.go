@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"loregate/internal/exchange"
 )
 
 // Result is a text split into its open part and its secrets. The parts at their places in the open
@@ -16,7 +14,7 @@ type Result struct {
 	UnclosedAt int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
 
 	form  Form
-	hides func(exchange.Mark) bool
+	hides func(Mark) bool
 }
 
 // Part is a part of a text that was taken out, as written.
@@ -46,7 +44,7 @@ type span struct{ from, to int }
 // and those for which hides returns true. Code in Markdown, which readers see, is left alone. If hides is
 // nil, only the marks of our own dialect count: comments, secret elements and callouts. The time that it
 // takes is linear in the length of the text.
-func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
+func Split(body string, form Form, hides func(Mark) bool) Result {
 	h := Result{Open: body, UnclosedAt: -1, form: form, hides: hides}
 	if form == Markdown {
 		h.Open = withLineFeeds(body)
@@ -67,7 +65,7 @@ func Split(body string, form Form, hides func(exchange.Mark) bool) Result {
 			take(h.findHTML(h.Open))
 		} else if found, unclosed, ok := h.findInMarkdown(h.Open); ok && round < maxRounds {
 			take(found, unclosed)
-		} else if h.isHidden(exchange.Mark{Rule: ruleBlock, What: "unclear nesting", Doubt: hides != nil}) {
+		} else if h.isHidden(Mark{Rule: ruleBlock, What: "unclear nesting", Doubt: hides != nil}) {
 			take([]span{{0, len(h.Open)}}, 0)
 		}
 		if len(h.Open) == before || form != Markdown && round == maxRounds {
@@ -207,7 +205,7 @@ func joinSpans(text string, spans []span) string {
 }
 
 // isHidden reports whether a part with the given mark is taken out.
-func (h *Result) isHidden(m exchange.Mark) bool {
+func (h *Result) isHidden(m Mark) bool {
 	if h.hides == nil {
 		return !m.Doubt
 	}

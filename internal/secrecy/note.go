@@ -1,15 +1,13 @@
 package secrecy
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"loregate/internal/access"
-	"loregate/internal/exchange"
-	"loregate/internal/exchange/markdown"
+	"loregate/internal/decoded"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 )
@@ -47,7 +45,7 @@ func truthOf(v any) truth {
 		}
 		return isText
 	}
-	text := strings.ToLower(strings.Trim(exchange.TextOf(v), " \"'"))
+	text := strings.ToLower(strings.Trim(decoded.TextOf(v), " \"'"))
 	switch {
 	case text == "":
 		return isUnset
@@ -60,36 +58,36 @@ func truthOf(v any) truth {
 }
 
 // metaMarks returns the marks of one value of front matter.
-func metaMarks(name string, v any) []exchange.Mark {
+func metaMarks(name string, v any) []Mark {
 	key, said := markup.PartKey(name), truthOf(v)
-	is := func(doubt bool) []exchange.Mark {
-		return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
+	is := func(doubt bool) []Mark {
+		return []Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
 	}
 	switch {
-	case exchange.HasKey(marks().Keys.Readers, key):
+	case markup.HasPart(marks().Keys.Readers, key):
 		return levelMarks(name, v)
-	case exchange.HasKey(marks().Keys.Ambiguous, key):
-		if l, ok := access.ParseLevel(strings.ToLower(exchange.TextOf(v))); ok && l > access.LevelUser {
+	case markup.HasPart(marks().Keys.Ambiguous, key):
+		if l, ok := access.ParseLevel(strings.ToLower(decoded.TextOf(v))); ok && l > access.LevelUser {
 			return is(false)
 		}
-		if slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
+		if slices.ContainsFunc(decoded.TextsOf(v), func(t string) bool { return isExact(t) }) {
 			return is(false)
 		}
 		return nil
-	case exchange.HasKey(marks().Keys.Player, key):
-		if said == isNo || slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
+	case markup.HasPart(marks().Keys.Player, key):
+		if said == isNo || slices.ContainsFunc(decoded.TextsOf(v), func(t string) bool { return isExact(t) }) {
 			return is(false)
 		}
 		if m, ok := v.(map[string]any); ok {
 			return nestedMarks(name, m)
 		}
 		return nil
-	case exchange.HasKey(marks().Keys.Open, key):
+	case markup.HasPart(marks().Keys.Open, key):
 		switch {
 		case said == isNo:
 			return is(false)
-		case said == isText && !exchange.HasKey(marks().Values.Everybody, markup.PartKey(exchange.TextOf(v))):
-			return is(!isExact(exchange.TextOf(v)))
+		case said == isText && !markup.HasPart(marks().Values.Everybody, markup.PartKey(decoded.TextOf(v))):
+			return is(!isExact(decoded.TextOf(v)))
 		}
 		return nil
 	case key == "draft":
@@ -97,7 +95,7 @@ func metaMarks(name string, v any) []exchange.Mark {
 			return is(true)
 		}
 		return nil
-	case exchange.HasKey([]string{"tag", "tags"}, key):
+	case markup.HasPart([]string{"tag", "tags"}, key):
 		return nil
 	}
 	return keyMarks(name, key, v, said)
@@ -105,19 +103,19 @@ func metaMarks(name string, v any) []exchange.Mark {
 
 // keyMarks returns the marks of a value with a secret word in its key or, under keys such as
 // status, in its text.
-func keyMarks(name, key string, v any, said truth) []exchange.Mark {
-	if exchange.HasKey(marks().Keys.Title, key) {
-		for _, text := range exchange.TextsOf(v) {
+func keyMarks(name, key string, v any, said truth) []Mark {
+	if markup.HasPart(marks().Keys.Title, key) {
+		for _, text := range decoded.TextsOf(v) {
 			if isExact(text) && key != "title" {
-				return []exchange.Mark{exact(RuleFrontMatter, name+": "+text)}
+				return []Mark{exact(RuleFrontMatter, name+": "+text)}
 			}
 			if FindWord(text, key != "title") != "" {
-				return []exchange.Mark{{Rule: RuleFrontMatter, What: name + ": " + markup.Clip(text, 60), Doubt: true}}
+				return []Mark{{Rule: RuleFrontMatter, What: name + ": " + markup.Clip(text, 60), Doubt: true}}
 			}
 		}
 	}
 	if FindWord(name, true) != "" && said != isUnset && said != isNo {
-		return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: said != isYes}}
+		return []Mark{{Rule: RuleFrontMatter, What: name, Doubt: said != isYes}}
 	}
 	if m, ok := v.(map[string]any); ok {
 		return nestedMarks(name, m)
@@ -150,8 +148,8 @@ func IsSecretField(name string, v any) bool {
 }
 
 // nestedMarks returns the marks of the values in an object, such as share: {publish: false}.
-func nestedMarks(name string, m map[string]any) (all []exchange.Mark) {
-	for _, k := range exchange.SortedKeys(m) {
+func nestedMarks(name string, m map[string]any) (all []Mark) {
+	for _, k := range decoded.SortedKeys(m) {
 		for _, found := range metaMarks(k, m[k]) {
 			found.What = name + "." + found.What
 			all = append(all, found)
@@ -162,15 +160,15 @@ func nestedMarks(name string, m map[string]any) (all []exchange.Mark) {
 
 // levelMarks returns the marks of a value that names the readers of a note. A word that does not
 // mean everybody counts as the GM.
-func levelMarks(name string, v any) []exchange.Mark {
-	texts := exchange.TextsOf(v)
+func levelMarks(name string, v any) []Mark {
+	texts := decoded.TextsOf(v)
 	if len(texts) == 0 || truthOf(v) == isYes {
 		return nil
 	}
 	doubt, closed := true, false
 	for _, text := range texts {
 		text = strings.ToLower(text)
-		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && exchange.HasKey(marks().Values.Everybody,
+		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && markup.HasPart(marks().Values.Everybody,
 			markup.PartKey(text)) {
 			continue
 		}
@@ -182,19 +180,19 @@ func levelMarks(name string, v any) []exchange.Mark {
 	if !closed {
 		return nil
 	}
-	return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
+	return []Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
 }
 
 // tagMarks returns the marks of a tag, whose parts are separated by '/'.
-func tagMarks(tag string) []exchange.Mark {
+func tagMarks(tag string) []Mark {
 	tag = strings.Trim(tag, "#/ ")
 	for part := range strings.SplitSeq(tag, "/") {
 		if isExact(part) {
-			return []exchange.Mark{exact(ruleTag, "#"+tag)}
+			return []Mark{exact(ruleTag, "#"+tag)}
 		}
 	}
 	if FindWord(tag, false) != "" {
-		return []exchange.Mark{{Rule: ruleTag, What: "#" + tag, Doubt: true}}
+		return []Mark{{Rule: ruleTag, What: "#" + tag, Doubt: true}}
 	}
 	return nil
 }
@@ -203,11 +201,11 @@ var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)]
 
 // textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
 // fields with a yes or no. Those in code do not count.
-func textMarks(n *markdown.Note) (all []exchange.Mark) {
-	if all = marksOfText(n.Body); len(all) == 0 {
+func textMarks(body string) (all []Mark) {
+	if all = marksOfText(body); len(all) == 0 {
 		return nil
 	}
-	if o, ok := readOutline(withLineFeeds(n.Body)); ok {
+	if o, ok := readOutline(withLineFeeds(body)); ok {
 		if readable, unsure := maskMarkdown(o); len(unsure) == 0 {
 			return marksOfText(readable)
 		}
@@ -215,12 +213,12 @@ func textMarks(n *markdown.Note) (all []exchange.Mark) {
 	return all
 }
 
-func marksOfText(text string) (all []exchange.Mark) {
+func marksOfText(text string) (all []Mark) {
 	if !strings.Contains(text, "#") && !strings.Contains(text, "::") {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, tag := range markdown.InlineTags(text) {
+	for _, tag := range markup.InlineTags(text) {
 		if !seen[tag] {
 			seen[tag] = true
 			all = append(all, tagMarks(tag)...)
@@ -231,8 +229,8 @@ func marksOfText(text string) (all []exchange.Mark) {
 	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
 		value := strings.TrimSpace(m[2])
-		if key := markup.PartKey(m[1]); truthOf(value) != isText || exchange.HasKey(marks().Keys.Readers, key) ||
-			exchange.HasKey(marks().Keys.Ambiguous, key) ||
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || markup.HasPart(marks().Keys.Readers, key) ||
+			markup.HasPart(marks().Keys.Ambiguous, key) ||
 			key == "status" {
 			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
 				found.What += "::"
@@ -254,13 +252,13 @@ var plainKey = strings.NewReplacer("-", "_", " ", "_")
 // ReaderNames returns the names of people in front matter who read a note, such as the values of subjects, players
 // and visible_to. Levels, words for everybody or nobody, and numbers of players are no names.
 func ReaderNames(meta map[string]any) (names, keys []string) {
-	for _, k := range exchange.SortedKeys(meta) {
+	for _, k := range decoded.SortedKeys(meta) {
 		if !IsReaderKey(k) {
 			continue
 		}
-		texts := exchange.ListOf(meta[k])
+		texts := decoded.ListOf(meta[k])
 		if text, ok := meta[k].(string); ok {
-			texts = exchange.TrimAll(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }))
+			texts = decoded.TrimAll(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }))
 		}
 		if here := slicesx.Filter(texts, isReaderName); len(here) > 0 && !slices.ContainsFunc(texts, isEverybody) {
 			names, keys = append(names, here...), append(keys, k)
@@ -271,7 +269,7 @@ func ReaderNames(meta map[string]any) (names, keys []string) {
 
 // isEverybody reports whether a word stands for all players.
 func isEverybody(text string) bool {
-	return exchange.HasKey(marks().Values.Everybody, markup.PartKey(text))
+	return markup.HasPart(marks().Values.Everybody, markup.PartKey(text))
 }
 
 // isReaderName reports whether a text can be the name of a reader.
@@ -281,15 +279,15 @@ func isReaderName(text string) bool {
 }
 
 // WithoutReaders returns the marks that are not those of the given keys of front matter, of which the names decide.
-func WithoutReaders(all []exchange.Mark, keys []string) []exchange.Mark {
-	return slices.DeleteFunc(all, func(m exchange.Mark) bool {
+func WithoutReaders(all []Mark, keys []string) []Mark {
+	return slices.DeleteFunc(all, func(m Mark) bool {
 		return m.Rule == RuleFrontMatter && slices.Contains(keys, m.What)
 	})
 }
 
 // MetaMarks returns the marks in front matter that apply to a note as a whole, except those of its tags and level.
-func MetaMarks(meta map[string]any) (all []exchange.Mark) {
-	for _, k := range exchange.SortedKeys(meta) {
+func MetaMarks(meta map[string]any) (all []Mark) {
+	for _, k := range decoded.SortedKeys(meta) {
 		if !IsSecretField(k, meta[k]) {
 			all = append(all, metaMarks(k, meta[k])...)
 		}
@@ -297,29 +295,38 @@ func MetaMarks(meta map[string]any) (all []exchange.Mark) {
 	return all
 }
 
+// Note is a note of another program, without its place.
+type Note struct {
+	Name   string // of its file, without the extension
+	Meta   map[string]any
+	Body   string
+	Tags   []string // in its front matter
+	Broken bool     // its front matter cannot be read
+}
+
 // NoteMarks returns the marks that apply to a foreign note as a whole, except those of its folders,
 // and the level that the note names.
-func NoteMarks(n *markdown.Note) (level access.Level, all []exchange.Mark) {
+func NoteMarks(n Note) (level access.Level, all []Mark) {
 	level = access.LevelUser
 	if n.Broken {
 		all = append(all, exact(ruleBroken, ""))
 	}
-	if l, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok && l > access.LevelUser {
+	if l, ok := access.ParseLevel(strings.ToLower(decoded.TextOf(n.Meta["level"]))); ok && l > access.LevelUser {
 		level = l
-		all = append(all, exact(ruleLevel, n.Text("level")))
+		all = append(all, exact(ruleLevel, decoded.TextOf(n.Meta["level"])))
 	}
-	for _, k := range exchange.SortedKeys(n.Meta) {
-		if l, ok := access.ParseLevel(strings.ToLower(n.Text(k))); ok && exchange.HasKey(marks().Keys.Readers,
+	for _, k := range decoded.SortedKeys(n.Meta) {
+		if l, ok := access.ParseLevel(strings.ToLower(decoded.TextOf(n.Meta[k]))); ok && markup.HasPart(marks().Keys.Readers,
 			markup.PartKey(k)) {
 			level = max(level, l)
 		}
 	}
 	all = append(all, MetaMarks(n.Meta)...)
-	for _, tag := range n.Tags() {
+	for _, tag := range n.Tags {
 		all = append(all, tagMarks(tag)...)
 	}
-	all = append(all, textMarks(n)...)
-	return level, append(all, NameMarks(path.Base(n.Stem()))...)
+	all = append(all, textMarks(n.Body)...)
+	return level, append(all, NameMarks(n.Name)...)
 }
 
 // probes are values that a key of front matter about sight, or with a secret, takes for a mark.
@@ -328,21 +335,21 @@ var probes = []any{true, false, "gm", "some words", "Mira Weir"}
 // MayMark reports whether a text, number or truth value under a name can be a mark or a secret.
 func MayMark(name string) bool {
 	return slices.ContainsFunc(probes, func(v any) bool {
-		_, marks := NoteMarks(&markdown.Note{Meta: map[string]any{name: v}})
+		_, marks := NoteMarks(Note{Meta: map[string]any{name: v}})
 		return len(marks) > 0 || IsSecretField(name, v)
 	})
 }
 
 // NameMarks returns the marks in the name of a note or file.
-func NameMarks(name string) []exchange.Mark {
+func NameMarks(name string) []Mark {
 	parts := strings.Split(name, "+")
 	for _, part := range parts[1:] {
 		if key := markup.PartKey(part); key == "gm" || key == "dm" {
-			return []exchange.Mark{exact(rulePlusGM, "")}
+			return []Mark{exact(rulePlusGM, "")}
 		}
 	}
 	if word := FindWord(name, false); word != "" {
-		return []exchange.Mark{{Rule: ruleName, What: word, Doubt: true}}
+		return []Mark{{Rule: ruleName, What: word, Doubt: true}}
 	}
 	return nil
 }

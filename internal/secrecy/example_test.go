@@ -3,12 +3,11 @@ package secrecy_test
 import (
 	"fmt"
 
-	"loregate/internal/exchange"
-	"loregate/internal/exchange/secrecy"
+	"loregate/internal/secrecy"
 )
 
 func ExampleSplit() {
-	parts := secrecy.Split("The mill turns. %%The miller is a spy.%%", secrecy.Markdown, func(m exchange.Mark) bool {
+	parts := secrecy.Split("The mill turns. %%The miller is a spy.%%", secrecy.Markdown, func(m secrecy.Mark) bool {
 		fmt.Println("found:", m.Rule)
 		return true
 	})

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
 
@@ -28,12 +27,19 @@ const (
 	ruleLabel       = "label"
 )
 
+// Mark is a reason to hide a note, or a part of it, from players.
+type Mark struct {
+	Rule  string // name of a rule, for example one of Rules
+	What  string // the folder's path, word, tag or key that matched
+	Doubt bool   // a suspicion that the user should confirm
+}
+
 // exact returns a mark that can only mean a secret.
-func exact(rule, what string) exchange.Mark { return exchange.Mark{Rule: rule, What: what} }
+func exact(rule, what string) Mark { return Mark{Rule: rule, What: what} }
 
 // IsByWords reports whether a mark is only a word in a heading or at the beginning of a paragraph. Such
 // words suggest a secret in notes of a game master, and nothing in a book of rules.
-func IsByWords(m exchange.Mark) bool {
+func IsByWords(m Mark) bool {
 	return m.Doubt && (m.Rule == ruleHeading || m.Rule == ruleLabel)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
 
@@ -172,7 +171,7 @@ func (s *htmlScanner) readRest(at int) (next int) {
 		return len(s.text)
 	}
 	t := readTag(s.text[at:])
-	if s.h.form == HTML && s.h.isHidden(exchange.Mark{Rule: ruleElement, What: "a tag without an end", Doubt: true}) {
+	if s.h.form == HTML && s.h.isHidden(Mark{Rule: ruleElement, What: "a tag without an end", Doubt: true}) {
 		s.part = &hiddenPart{from: at, until: len(s.text) + 1}
 		return len(s.text)
 	}
@@ -284,7 +283,7 @@ func (s *htmlScanner) readSign(at, end int) int {
 		return 1
 	}
 	var n int
-	var why exchange.Mark
+	var why Mark
 	closed := true
 	switch s.text[at] {
 	case '%':
@@ -426,7 +425,7 @@ func (s *htmlScanner) isMarked(t tag, end int) bool {
 	isOpen := t.name == "dialog" && slices.ContainsFunc(t.attrs, func(a attribute) bool { return a.key == "open" })
 	if !marked && marks().unshown[t.name] && !isOpen {
 		ended := s.isEnded(t, end)
-		why = exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: !ended}
+		why = Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: !ended}
 		marked = ended || s.h.form != Plain && marks().unended[t.name]
 	}
 	return marked && s.h.isHidden(why)
@@ -558,7 +557,7 @@ func (s *htmlScanner) readEnd(name string, from, end int) {
 // beginSection begins the part below a heading that is read, if the heading is secret.
 func (s *htmlScanner) beginSection(g *htmlHeading) {
 	text := strings.TrimSpace(g.text.String())
-	if FindWord(text, false) == "" || !s.h.isHidden(exchange.Mark{Rule: ruleHeading, What: markup.Clip(text, 80),
+	if FindWord(text, false) == "" || !s.h.isHidden(Mark{Rule: ruleHeading, What: markup.Clip(text, 80),
 		Doubt: !s.judge.isExact(text)}) {
 		return
 	}

@@ -1,4 +1,4 @@
-package secrecy
+package markdown_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"loregate/internal/exchange/markdown"
+	"loregate/internal/secrecy"
 )
 
 func FuzzFrontMatter(f *testing.F) {
@@ -23,7 +24,7 @@ func FuzzFrontMatter(f *testing.F) {
 		if err != nil || fields != nil && !json.Valid(fields) {
 			t.Errorf("fields %s: %v", fields, err)
 		}
-		if _, marks := NoteMarks(n); n.Broken && len(marks) == 0 {
+		if _, marks := secrecy.NoteMarks(n.Marks()); n.Broken && len(marks) == 0 {
 			t.Error("broken, and not for the GM alone")
 		}
 		n.Tags()

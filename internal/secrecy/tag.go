@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
 
@@ -102,7 +101,7 @@ type judge struct {
 }
 
 type judgement struct {
-	mark   exchange.Mark
+	mark   Mark
 	marked bool
 }
 
@@ -120,26 +119,26 @@ func (j *judge) isExact(text string) bool {
 
 // markOf returns the mark of a start tag: that of its name or of an attribute. after is the text that
 // follows it.
-func (j *judge) markOf(t tag, after string) (why exchange.Mark, marked bool) {
+func (j *judge) markOf(t tag, after string) (why Mark, marked bool) {
 	if j.isExact(t.name) {
 		return exact(ruleElement, "<"+t.name+">"), true
 	}
 	if strings.ContainsAny(t.name, "-:.") && len(t.name) <= maxJudged && FindWord(t.name, true) != "" {
-		return exchange.Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: true}, true
+		return Mark{Rule: ruleElement, What: "<" + t.name + ">", Doubt: true}, true
 	}
 	if j.sheets[t.name] {
-		return exchange.Mark{Rule: ruleElement, What: "style of " + t.name, Doubt: true}, true
+		return Mark{Rule: ruleElement, What: "style of " + t.name, Doubt: true}, true
 	}
 	for _, a := range t.attrs {
 		if j.sheets["["+a.key] {
-			why, marked = exchange.Mark{Rule: ruleElement, What: "style of " + a.key, Doubt: true}, true
+			why, marked = Mark{Rule: ruleElement, What: "style of " + a.key, Doubt: true}, true
 		}
 		if a.value == "none" && a.key == "fill" && (t.name == "text" || t.name == "tspan") {
 			return exact(ruleElement, "fill=none"), true
 		}
 		isSize := a.key == "width" || a.key == "height"
 		if isSize && t.name == "svg" && a.value != "" && strings.Trim(a.value, "0. px%") == "" {
-			why, marked = exchange.Mark{Rule: ruleElement, What: a.key + "=0", Doubt: true}, true
+			why, marked = Mark{Rule: ruleElement, What: a.key + "=0", Doubt: true}, true
 		}
 		if t.name == "input" && a.key == "type" && strings.EqualFold(a.value, "hidden") {
 			return exact(ruleElement, "type=hidden"), true
@@ -181,7 +180,7 @@ func (j *judge) judgeAttribute(a attribute) judgement {
 	case strings.HasPrefix(a.key, "aria-"): // for readers who do not see the page
 	case (a.key == "id" || a.key == "role") && j.isExact(a.value), a.key == "id" && j.sheets["#"+a.value],
 		strings.ContainsAny(a.key, "-:") && FindWord(a.key, true) != "":
-		got = judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
+		got = judgement{Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
 	if len(key) <= maxJudged && len(j.attrs) < maxKept {
 		if j.attrs == nil {
@@ -204,7 +203,7 @@ func (j *judge) judgeClass(classes []string) (got judgement) {
 		case j.isExact(class):
 			return judgement{exact(ruleElement, "class="+name), true}
 		case !got.marked && len(class) <= maxJudged && (FindWord(class, true) != "" || j.sheets["."+class]):
-			got = judgement{exchange.Mark{Rule: ruleElement, What: "class=" + name, Doubt: true}, true}
+			got = judgement{Mark{Rule: ruleElement, What: "class=" + name, Doubt: true}, true}
 		}
 	}
 	return got
@@ -216,18 +215,18 @@ func (j *judge) judgeData(a attribute, name string) judgement {
 	key, said := markup.PartKey(name), truthOf(a.value)
 	hides := false
 	switch {
-	case exchange.HasKey(marks().Keys.Readers, key):
+	case markup.HasPart(marks().Keys.Readers, key):
 		hides = said != isUnset && slices.ContainsFunc(strings.FieldsFunc(a.value, isListSign), func(word string) bool {
-			return !exchange.HasKey(marks().Values.Everybody, markup.PartKey(word))
+			return !markup.HasPart(marks().Values.Everybody, markup.PartKey(word))
 		})
-	case exchange.HasKey(marks().Keys.Open, key) || exchange.HasKey(marks().Keys.Player, key):
+	case markup.HasPart(marks().Keys.Open, key) || markup.HasPart(marks().Keys.Player, key):
 		hides = said == isNo
 	case j.isExact(name):
 		hides = said != isNo
 	}
 	hides = hides || slices.ContainsFunc(strings.Fields(a.value), j.isExact)
 	if !hides && said != isNo && FindWord(name, true) != "" {
-		return judgement{exchange.Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
+		return judgement{Mark{Rule: ruleElement, What: a.key, Doubt: true}, true}
 	}
 	return judgement{exact(ruleElement, a.key+"="+markup.Clip(strings.ToLower(a.value), 60)), hides}
 }
@@ -262,7 +261,7 @@ func judgeStyle(style string) (got judgement) {
 		case marks().hiding.MatchString(part):
 			return judgement{exact(ruleElement, "style"), true}
 		case marks().dimming.MatchString(part), cropped && marks().cropping.MatchString(part), color == ground:
-			got = judgement{exchange.Mark{Rule: ruleElement, What: "style", Doubt: true}, true}
+			got = judgement{Mark{Rule: ruleElement, What: "style", Doubt: true}, true}
 		}
 	}
 	return got
@@ -320,13 +319,13 @@ var (
 )
 
 // markOfDetails returns the mark of a <details> element by its summary.
-func markOfDetails(after string) (why exchange.Mark, marked bool) {
+func markOfDetails(after string) (why Mark, marked bool) {
 	m := summaryForm.FindStringSubmatch(after[:min(len(after), 1000)])
 	if m == nil || m[1] == "" {
 		return why, false
 	}
 	summary, _, _ := strings.Cut(m[1], "</summary")
 	summary = markup.Clip(strings.TrimSpace(html.UnescapeString(tagForm.ReplaceAllString(summary, ""))), 100)
-	return exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)},
+	return Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)},
 		FindWord(summary, true) != ""
 }
