@@ -1,0 +1,232 @@
+package secrecy
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+)
+
+// master returns a writer who may hide, with ids that count up.
+func master(form Form) Writer {
+	n := 0
+	return Writer{Form: form, Hides: true, Label: access.NewLabel(access.LevelGM), NewID: func() string {
+		n++
+		return fmt.Sprint("p", n)
+	}}
+}
+
+func splitCases(t *testing.T) (texts []string, forms []Form) {
+	f, err := os.Open("testdata/split.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var c struct{ Form, Text string }
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		texts, forms = append(texts, c.Text), append(forms, map[string]Form{"markdown": Markdown, "html": HTML}[c.Form])
+	}
+	return texts, forms
+}
+
+// TestMayHoldMark checks that a text without a sign of a mark has no mark.
+func TestMayHoldMark(t *testing.T) {
+	texts, forms := splitCases(t)
+	for i, text := range texts {
+		for _, part := range append(strings.SplitAfter(text, "\n\n"), text) {
+			if !MayHoldMark(part, forms[i]) && len(exactSpans(part, forms[i])) > 0 {
+				t.Errorf("%q has a mark that was not seen", part)
+			}
+		}
+	}
+}
+
+// TestDivideNewTexts writes texts by authors who know the table of marks: what its exact marks hide is not in the open
+// text, and the whole text is the one that was written.
+func TestDivideNewTexts(t *testing.T) {
+	texts, forms := splitCases(t)
+	for i, text := range texts {
+		w := master(forms[i])
+		got, _ := w.Divide(Text{}, text)
+		exact := Split(text, forms[i], isExactMark)
+		if whole := got.Whole(); whole != text {
+			t.Errorf("%q was written, and is read as\n%q", text, whole)
+		}
+		if strings.Count(got.Open, "HID") > strings.Count(exact.Open, "HID") {
+			t.Errorf("%q: players read %q", text, got.Open)
+		}
+		if left := exactSpans(got.Open, forms[i]); len(left) > 0 {
+			t.Errorf("%q: players read %q, which has marks", text, got.Open)
+		}
+		if again, out := w.Divide(got, text); again.Whole() != text || len(out.New)+len(out.Gone) > 0 {
+			t.Errorf("%q: written again, it has other parts: %+v", text, out)
+		}
+	}
+}
+
+func TestDivide(t *testing.T) {
+	for _, tc := range []struct{ name, was, whole, open string }{
+		{"a comment in a line", "", "Tom %%is a vampire%% here.", "Tom here."},
+		{"one before a full stop", "", "Tom sleeps %%by day%%.", "Tom sleeps."},
+		{"a line of its own leaves no gap", "", "One.\n\n%%two%%\n\nThree.\n", "One.\n\nThree.\n"},
+		{"the last line leaves no gap", "", "One.\n\n%%two%%\n", "One.\n"},
+		{"an item of a list leaves no gap", "", "- one\n- %%two%%\n- three\n", "- one\n- three\n"},
+		{"a quoted line leaves no gap", "", "> one\n> %%two%%\n> three\n", "> one\n> three\n"},
+		{"a mark that is new hides text that was open", "Tom is a vampire here.\n", "Tom %%is a vampire%% here.\n", "Tom here.\n"},
+		{"a mark that was open stays open beside an edit", "OPEN %%told%%\n\nmore\n", "OPEN %%told%%\n\nmuch more\n", "OPEN %%told%%\n\nmuch more\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := master(Markdown)
+			got, _ := w.Divide(Text{Open: tc.was}, tc.whole)
+			if got.Open != tc.open || got.Whole() != tc.whole {
+				t.Errorf("%q is divided into %q and %+v", tc.whole, got.Open, got.Parts)
+			}
+		})
+	}
+}
+
+// TestDivideEdits edits whole texts, as game masters do.
+func TestDivideEdits(t *testing.T) {
+	const note = "# Hafen\n\nThe harbour is busy.\n\n> [!secret]\n> The mayor is a vampire.\n\nThe inn %%has a cellar%% serves fish.\n"
+	for _, tc := range []struct {
+		name, whole, open string
+		hidden            []string
+	}{
+		{"the callout loses its mark", strings.Replace(note, "> [!secret]\n", "", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+		{"the comment loses its signs", strings.ReplaceAll(note, "%%", ""),
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+		{"a secret grows", strings.Replace(note, "a cellar", "a deep cellar", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a deep cellar"}},
+		{"a line before a secret", strings.Replace(note, "> [!secret]", "A new line.\n\n> [!secret]", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+		{"a line after a secret", strings.Replace(note, "vampire.\n", "vampire.\n\nA new line.\n", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+		{"a secret is deleted", strings.Replace(note, "> [!secret]\n> The mayor is a vampire.\n\n", "", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"has a cellar"}},
+		{"a secret moves", "> [!secret]\n> The mayor is a vampire.\n\n" +
+			strings.Replace(note, "> [!secret]\n> The mayor is a vampire.\n\n", "", 1),
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := master(Markdown)
+			before, _ := w.Divide(Text{}, note)
+			got, out := w.Divide(before, tc.whole)
+			if got.Open != tc.open || len(got.Parts) != len(tc.hidden) {
+				t.Fatalf("%q and %+v", got.Open, got.Parts)
+			}
+			for i, p := range got.Parts {
+				if !strings.Contains(p.Text, tc.hidden[i]) {
+					t.Errorf("part %d is %q, want %q", i+1, p.Text, tc.hidden[i])
+				}
+			}
+			if len(out.New) > 0 {
+				t.Errorf("parts have new ids: %+v", out)
+			}
+			if again := exactSpans(got.Whole(), Markdown); len(again) != len(got.Parts) {
+				t.Errorf("the whole text %q does not mark its %d parts", got.Whole(), len(got.Parts))
+			}
+		})
+	}
+}
+
+var hiddenWord = regexp.MustCompile(`HID\d+`)
+
+// TestDivideKeepsSecrets edits notes by lot: a word that was hidden is never in the open text, and no edit of the open
+// text by others loses a part.
+func TestDivideKeepsSecrets(t *testing.T) {
+	rounds := 4000
+	if testing.Short() {
+		rounds = 500
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	for round := range rounds {
+		n := 0
+		word := func(kind string) string {
+			n++
+			return fmt.Sprintf("%s%d word%d and more", kind, n, r.IntN(9))
+		}
+		block := func() string {
+			switch r.IntN(9) {
+			case 0:
+				return "> [!secret] " + word("HID") + "\n> " + word("HID") + "\n\n"
+			case 1:
+				return word("OPEN") + " %%" + word("HID") + "%% " + word("OPEN") + "\n\n"
+			case 2:
+				return "%%\n" + word("HID") + "\n\n" + word("HID") + "\n%%\n\n"
+			case 3:
+				return "- " + word("OPEN") + "\n- <!-- " + word("HID") + " -->\n- " + word("OPEN") + "\n\n"
+			case 4:
+				return "## GM notes\n\n" + word("HID") + "\n\n## " + word("OPEN") + "\n\n"
+			case 5:
+				return "| " + word("OPEN") + " | b |\n|---|---|\n| %%" + word("HID") + "%% | " + word("OPEN") + " |\n\n"
+			}
+			return word("OPEN") + " " + word("OPEN") + "\n" + word("OPEN") + "\n\n"
+		}
+		var note string
+		for range 2 + r.IntN(6) {
+			note += block()
+		}
+		w := master(Markdown)
+		text, _ := w.Divide(Text{}, note)
+		for step := range 5 {
+			before := text
+			hidden := hiddenWord.FindAllString(text.Whole(), -1)
+			var how string
+			if r.IntN(3) == 0 {
+				how = "others"
+				open := editText(r, text.Open, func() string { return word("OPEN") })
+				text = Text{Open: open, Parts: Relocate(text.Open, open, text.Parts)}
+				text.Sort()
+				if left := hiddenWord.FindAllString(text.Whole(), -1); len(left) != len(hidden) {
+					t.Fatalf("round %d, step %d: parts are lost: %q became %q", round, step, before.Whole(), text.Whole())
+				}
+			} else {
+				how = editText(r, text.Whole(), func() string { return word("OPEN") })
+				text, _ = w.Divide(text, how)
+			}
+			if left := hiddenWord.FindString(text.Open); left != "" {
+				t.Fatalf("round %d, step %d: %s is open\nbefore %q\nparts %+v\nwritten %q\nopen   %q", round, step, left, before.Whole(),
+					before.Parts, how, text.Open)
+			}
+		}
+	}
+}
+
+// editText makes one edit by lot: of lines, or of the signs of marks.
+func editText(r *rand.Rand, text string, word func() string) string {
+	lines := strings.SplitAfter(text, "\n")
+	at := r.IntN(len(lines))
+	switch r.IntN(7) {
+	case 0:
+		lines = slices.Delete(lines, at, at+1)
+	case 1:
+		lines = slices.Insert(lines, at, word()+"\n")
+	case 2:
+		lines[at] = strings.Replace(lines[at], "word", word()+" word", 1)
+	case 3:
+		lines[at] = strings.ReplaceAll(lines[at], "%%", "")
+	case 4:
+		lines[at] = strings.TrimPrefix(lines[at], "> ")
+	case 5:
+		moved := lines[at]
+		if !strings.HasSuffix(moved, "\n") {
+			moved += "\n"
+		}
+		lines = slices.Delete(lines, at, at+1)
+		lines = slices.Insert(lines, r.IntN(len(lines)+1), moved)
+	case 6:
+		lines[at] = word() + "\n" + lines[at]
+	}
+	return strings.Join(lines, "")
+}

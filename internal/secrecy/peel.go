@@ -1,0 +1,59 @@
+package secrecy
+
+import "strings"
+
+// comments are the signs around comments.
+var comments = [][2]string{{"%%", "%%"}, {"<!--", "-->"}, {"[//]: # (", ")"}, {`[//]: # "`, `"`}, {"[//]: # '", "'"}}
+
+// Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an element, a
+// field or a pair of tags, or all lines but the first.
+func Peel(part string) (from, to int) {
+	from = len(part) - len(strings.TrimLeft(part, " \t\n"))
+	to = max(from, len(strings.TrimRight(part, " \t\n")))
+	text := part[from:to]
+	if from, to, ok := peelComment(text); ok {
+		at := strings.Index(part, text)
+		return at + from, at + to
+	}
+	first := strings.IndexByte(text, '\n')
+	opens, closes := strings.IndexByte(text, '>'), strings.LastIndex(text, "</")
+	switch {
+	case strings.HasPrefix(text, "<") && opens > 0:
+		if closes > opens {
+			to = from + closes
+		}
+		return from + opens + 1, to
+	case strings.HasPrefix(text, "[") && strings.Contains(text, "[/") && strings.IndexByte(text, ']') > 0:
+		return from + strings.IndexByte(text, ']') + 1, max(from+strings.IndexByte(text, ']')+1, from+strings.LastIndex(text, "[/"))
+	case first >= 0:
+		return from + first + 1, to
+	}
+	for _, sign := range []string{"::", ":"} {
+		if i := strings.Index(text, sign); i >= 0 {
+			return from + i + len(sign), to
+		}
+	}
+	return to, to
+}
+
+// peelComment returns the range of the text of a comment.
+func peelComment(text string) (from, to int, ok bool) {
+	for _, c := range comments {
+		if inner, found := strings.CutPrefix(text, c[0]); found && strings.HasSuffix(inner, c[1]) {
+			return len(c[0]), len(text) - len(c[1]), true
+		}
+	}
+	return 0, len(text), false
+}
+
+// Unwrap returns a part as those read it to whom it is open: without the signs of a comment, which pages do not show.
+// head and tail are taken off its beginning and end.
+func Unwrap(part string) (head, inner, tail string) {
+	from := len(part) - len(strings.TrimLeft(part, " \t\n"))
+	to := max(from, len(strings.TrimRight(part, " \t\n")))
+	a, b, ok := peelComment(part[from:to])
+	if !ok {
+		return "", part, ""
+	}
+	return part[:from+a], part[from+a : from+b], part[from+b:]
+}
