@@ -96,11 +96,14 @@ type Card struct {
 	Length  int             // characters of content
 	Fields  json.RawMessage // canonical JSON object; nil if empty
 	Own     access.Label    // label given to the card itself
+	Places  *Places         `json:",omitempty"` // of the parts in its content; nil if it holds none
 
 	// Computed from the card and its ancestors.
 	Name  string
 	Key   markup.Key
 	Label access.Label // effective label: the meet of Own, the labels of the ancestors and the name rules
+
+	Parts PartsKind `json:",omitzero"` // parts of its text in cards below it, ever
 
 	Rev       uint32 // counts all versions, for conflict checks; never shown
 	Counts    Counts
@@ -154,6 +157,7 @@ type Version struct {
 	Size    int
 	Length  int
 	Fields  json.RawMessage
+	Places  *Places `json:",omitempty"`
 	Trashed bool
 	Purged  bool // the operator erased its body
 	At      time.Time

@@ -24,6 +24,7 @@ type Type struct {
 	Description string
 	Common      bool
 	Text        TextKind
+	Raw         bool            // its text is for programs: marks in it hide nothing
 	Schema      json.RawMessage // for the fields; nil if there is none
 	Label       access.Label
 
@@ -63,7 +64,7 @@ var builtin = []Type{
 	{Name: "List", Codename: "list", Description: "An ordered list of items", Common: true, Text: TextItems},
 	{Name: "Nest list", Codename: "nest_list", Description: "A list of nested cards", Text: TextItems},
 	{Name: "Link list", Codename: "link_list", Description: "A list of links", Text: TextItems},
-	{Name: "HTML", Codename: "html", Description: "Raw HTML"},
+	{Name: "HTML", Codename: "html", Description: "Raw HTML", Raw: true},
 	{Name: "JSON", Codename: "json", Description: "JSON data", Text: TextData},
 	{Name: TypeQuery, Codename: "query",
 		Description: "A named query: a filter of run_query in JSON, with {{placeholders}}", Common: true, Text: TextData},
@@ -72,14 +73,14 @@ var builtin = []Type{
 	{Name: "Toggle", Codename: "toggle", Description: "Yes or no", Text: TextPlain},
 	{Name: "Date", Codename: "date", Description: "A date", Text: TextPlain},
 	{Name: "URI", Codename: "uri", Description: "A web address", Text: TextPlain},
-	{Name: "Email template", Codename: "email_template", Description: "A message with placeholders"},
+	{Name: "Email template", Codename: "email_template", Description: "A message with placeholders", Raw: true},
 	{Name: TypeFile, Codename: "file", Description: "An attached file", Text: TextFile},
 	{Name: TypeImage, Codename: "image", Description: "An attached picture", Text: TextFile},
 	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that defines a type of cards", Common: true},
-	{Name: "Set", Codename: "set", Description: "A set of cards that a rule applies to"},
-	{Name: "Setting", Codename: "setting", Description: "A setting to which a rule gives a value"},
-	{Name: "User", Codename: "user", Description: "A person with an account"},
-	{Name: "Role", Codename: "role", Description: "A role of users"},
+	{Name: "Set", Codename: "set", Description: "A set of cards that a rule applies to", Raw: true},
+	{Name: "Setting", Codename: "setting", Description: "A setting to which a rule gives a value", Raw: true},
+	{Name: "User", Codename: "user", Description: "A person with an account", Raw: true},
+	{Name: "Role", Codename: "role", Description: "A role of users", Raw: true},
 	{Name: "Character", Codename: "character", Description: "A person or creature with a name and a will", Common: true},
 	{Name: "Location", Codename: "location", Description: "A place where characters can be", Common: true},
 	{Name: "Realm", Codename: "realm", Description: "A region that contains places", Common: true},

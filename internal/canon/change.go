@@ -101,6 +101,8 @@ type CardImage struct {
 	Length   int             `json:"length,omitempty"`
 	Fields   json.RawMessage `json:"fields,omitempty"`
 	Own      access.Label    `json:"label"`
+	Places   *Places         `json:"places,omitempty"`
+	HidePast bool            `json:"hide_past,omitempty"` // earlier versions get the label of hidden parts too
 }
 
 // LinkImage is a link's state after a change; Gone ends it.

@@ -231,6 +231,9 @@ func (f *forkContent) addPlaceable(ctx context.Context, cards []Card) (wait []Ca
 		}
 		f.done[c.ID] = true
 		im := imageFromCard(c, ActCreate)
+		if im.Places, err = placesToday(ctx, f.r, f.all, c); err != nil {
+			return nil, err
+		}
 		if f.view {
 			im.Own = c.Label
 			f.relaxed = f.relaxed || Settings{}.nameLevel(c.Key) > c.Label.Level
@@ -275,7 +278,7 @@ func (f *forkContent) addLinks(ctx context.Context) error {
 func imageFromCard(c Card, act Act) *CardImage {
 	return &CardImage{Act: act, ID: c.ID, Parent: c.Parent, Part: c.Part, Codename: c.Codename, Type: c.Type,
 		Format:  c.Format,
-		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own}
+		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own, Places: c.Places}
 }
 
 // forkNote marks the commits that created a fork. They are the first commits of its stream with

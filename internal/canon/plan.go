@@ -16,12 +16,13 @@ import (
 // checked before the commit and returns a fault that names the field.
 type Plan struct {
 	*Snapshot
-	ctx  context.Context
-	set  ChangeSet
-	made map[markup.Key]CardID // cards that the plan created or renamed, by key
-	now  map[CardID]*Card      // changed cards in their new state
-	gone map[CardID]bool       // cards that the plan puts in the trash
-	text map[CardID]string     // content that the plan writes
+	ctx     context.Context
+	set     ChangeSet
+	made    map[markup.Key]CardID   // cards that the plan created or renamed, by key
+	now     map[CardID]*Card        // changed cards in their new state
+	gone    map[CardID]bool         // cards that the plan puts in the trash
+	text    map[CardID]string       // content that the plan writes
+	divided map[CardID]*dividedText // of these contents, those with hidden parts
 
 	present map[CardID]bool // cards that PrefetchLinks found
 	hidden  map[LinkID]bool // links that PrefetchLinks looked up: whether they exist and are hidden
@@ -32,7 +33,7 @@ func newPlan(ctx context.Context, s *Snapshot) *Plan {
 		Snapshot: s, ctx: ctx,
 		set:  ChangeSet{bodies: make(map[Hash][]byte)},
 		made: make(map[markup.Key]CardID), now: make(map[CardID]*Card),
-		gone: make(map[CardID]bool), text: make(map[CardID]string),
+		gone: make(map[CardID]bool), text: make(map[CardID]string), divided: make(map[CardID]*dividedText),
 	}
 }
 
@@ -184,11 +185,14 @@ func (p *Plan) planCard(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
 	image := imageFromCard(own, act)
+	if d := p.divided[c.ID]; d != nil && d.hid && act == ActUpdate {
+		image.HidePast = true
+	}
 	if act == ActCreate || act == ActRename {
 		p.set.keys = append(p.set.keys, own.Key)
 	}
 	if last := p.lastChangeOf(c.ID); act == ActUpdate && last != nil && (last.Act == ActCreate || last.Act == ActUpdate) {
-		image.Act = last.Act
+		image.Act, image.HidePast = last.Act, (image.HidePast || last.HidePast) && last.Act == ActUpdate
 		*last = *image
 		return
 	}

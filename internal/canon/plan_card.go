@@ -34,9 +34,12 @@ type NewCard struct {
 	Fields   json.RawMessage
 	Codename string
 	Label    *access.Label
-	Orphan   bool   // do not create missing ancestors
-	Parent   CardID // ancestor to place it below, if several have the name; zero: found by name
-	Root     bool   // place it below no ancestor, even if cards have their names
+	Orphan   bool          // do not create missing ancestors
+	Parent   CardID        // ancestor to place it below, if several have the name; zero: found by name
+	Root     bool          // place it below no ancestor, even if cards have their names
+	Hide     []markup.Span // ranges of the content that are hidden besides those with an exact mark
+
+	places *Places
 }
 
 // Create creates a card, and missing ancestors as empty cards with the same label.
@@ -68,13 +71,13 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
-	if err := p.applyEdit(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename}); err != nil {
+	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
+		Codename: &n.Codename, Hide: n.Hide, places: n.places}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
 	p.made[c.Key] = c.ID
-	return c, nil
+	return c, p.writeParts(c)
 }
 
 // Edit is a change to a card's own state; nil leaves a part as it is. Fields are merged into the
@@ -87,6 +90,11 @@ type Edit struct {
 	Fields   json.RawMessage
 	Replace  bool
 	Codename *string
+
+	Hide        []markup.Span // ranges of the content that are hidden besides those with an exact mark
+	KeepHistory bool          // text that becomes hidden stays readable in earlier versions
+
+	places *Places
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.
@@ -108,19 +116,19 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	if err := p.checkLevels(c, typ); err != nil {
 		return Card{}, err
 	}
-	if err := p.applyEdit(&c, typ, e); err != nil {
+	if err := p.applyEdit(&c, before, typ, e); err != nil {
 		return Card{}, err
 	}
 	if c.Type != before.Type || c.Format != before.Format || c.Content != before.Content ||
-		c.Codename != before.Codename ||
+		c.Codename != before.Codename || c.Places != before.Places ||
 		string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}
-	return c, nil
+	return c, p.writeParts(c)
 }
 
 // applyEdit sets the parts of a card that an edit gives, and checks them against the card's type.
-func (p *Plan) applyEdit(c *Card, typ Type, e Edit) (err error) {
+func (p *Plan) applyEdit(c *Card, before Card, typ Type, e Edit) (err error) {
 	base := c.Fields
 	if e.Replace {
 		base = nil
@@ -142,11 +150,38 @@ func (p *Plan) applyEdit(c *Card, typ Type, e Edit) (err error) {
 	if e.Content == nil && e.File == nil {
 		return nil
 	}
-	content := ""
-	if e.Content != nil {
-		content = *e.Content
+	if e.Content == nil || e.File != nil {
+		return p.writeContent(c, "", e.File)
 	}
-	return p.writeContent(c, content, e.File)
+	return p.writeText(c, before, typ, e)
+}
+
+// writeText sets a card's text: its open text, and by writeParts its hidden parts.
+func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
+	if err := checkContent(*e.Content); err != nil {
+		return err
+	}
+	open := *e.Content
+	switch {
+	case e.places != nil:
+		c.Places = e.places
+	case before.Places != nil:
+		if err := p.keepPlaces(c, before, open); err != nil {
+			return err
+		}
+	case p.mayBeDivided(*c, typ):
+		var err error
+		if open, err = p.divideText(c, before, e); err != nil {
+			return err
+		}
+	}
+	if err := p.writeContent(c, open, nil); err != nil {
+		return err
+	}
+	if d := p.divided[c.ID]; d != nil {
+		p.text[c.ID] = d.now.Whole()
+	}
+	return nil
 }
 
 // Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden: away
@@ -168,6 +203,9 @@ func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {
 	}
 	old := c.Key
 	c.Part = part
+	if c.Places != nil && (parent.ID != c.Parent || markup.KeyOf(part) != lastPart(c.Key)) {
+		c.Places = nil // its parts are a text of its own now
+	}
 	p.placeCard(&c, parent)
 	if kept := c.Label.Meet(least); !kept.Equal(c.Label) {
 		c.Own, c.Label = c.Own.Meet(least), kept

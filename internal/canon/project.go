@@ -129,6 +129,7 @@ func (p *projector) projectCard(ctx context.Context, im CardImage) error {
 	c.World, c.ID, c.Part, c.Codename, c.Type, c.Format = p.world, im.ID, im.Part, im.Codename, im.Type, im.Format
 	p.partsBelow = p.partsBelow || len(markup.Parts(c.Part)) > 1
 	c.Content, c.Size, c.Length, c.Fields, c.Own = im.Content, im.Size, im.Length, im.Fields, im.Own
+	c.Places = im.Places
 	placeUnder(&c, parent, settings)
 	if !exists {
 		c.CreatedAt, c.CreatedBy = p.rec.At, p.rec.By
@@ -146,6 +147,12 @@ func (p *projector) projectCard(ctx context.Context, im CardImage) error {
 		err = p.reviseCard(ctx, old, &c)
 	}
 	p.cards = append(p.cards, c)
+	if err == nil && im.HidePast {
+		err = p.hidePast(ctx, c)
+	}
+	if err == nil && (c.Places != nil || old.Places != nil) {
+		err = p.countParts(ctx, c)
+	}
 	return err
 }
 
@@ -207,7 +214,7 @@ func (p *projector) putVersion(ctx context.Context, c Card, trashed bool) error 
 	return p.tx.PutVersion(ctx, Version{
 		World: p.world, Card: c.ID, Rev: c.Rev, From: p.rec.Seq, Counts: c.Counts, Label: c.Label,
 		Name: c.Name, Type: c.Type, Format: c.Format, Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields,
-		Trashed: trashed, At: p.rec.At, By: p.rec.By, Op: p.rec.Op, Change: p.rec.ID,
+		Places: c.Places, Trashed: trashed, At: p.rec.At, By: p.rec.By, Op: p.rec.Op, Change: p.rec.ID,
 	})
 }
 

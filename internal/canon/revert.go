@@ -75,17 +75,19 @@ func (p *Plan) renameAs(c Card, v Version, least access.Label) (Card, error) {
 // revertOne gives a card the type, content and fields of a version.
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 	e := Edit{Type: &v.Type, Format: &v.Format, Fields: v.Fields, Replace: true}
-	if v.Content != c.Content {
+	switch {
+	case TextOf(v.Type) == TextFile && v.Content != c.Content:
 		b, err := p.Bytes(p.ctx, v.Content)
 		if err != nil {
 			return Card{}, err
 		}
-		if TextOf(v.Type) == TextFile {
-			e.File = b
-		} else {
-			content := string(b)
-			e.Content = &content
+		e.File = b
+	case v.Content != c.Content || c.showsParts(p.View()):
+		content, err := p.VersionContent(p.ctx, c, v)
+		if err != nil {
+			return Card{}, err
 		}
+		e.Content = &content
 	}
 	return p.Update(c, e)
 }
@@ -101,7 +103,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 		if err != nil {
 			return err
 		}
-		if !ok || v.Trashed || v.Purged {
+		if !ok || t.Places != nil || v.Trashed || v.Purged {
 			continue
 		}
 		back, err := p.Restore(t)
@@ -121,7 +123,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 		if err != nil {
 			return err
 		}
-		if ok && v.Rev != child.Rev && !v.Trashed && !v.Purged {
+		if ok && child.Places == nil && v.Rev != child.Rev && !v.Trashed && !v.Purged {
 			if _, err := p.revertOne(child, v); err != nil {
 				return err
 			}

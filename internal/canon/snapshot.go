@@ -218,11 +218,6 @@ func (s *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (C
 	return s.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
 }
 
-// Content returns a card's content.
-func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
-	return s.Body(ctx, c.Content)
-}
-
 // Body returns stored text by its hash, which the caller got from a visible card or version. An
 // erased body reads as "".
 func (s *Snapshot) Body(ctx context.Context, h Hash) (string, error) {

@@ -89,6 +89,9 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 		return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first",
 			c.Name).With("name", c.Name)
 	}
+	if c.Places != nil && im.Act != ActTrash && im.Act != ActRestore {
+		return p.undoParts(c, rec.Seq)
+	}
 	switch im.Act {
 	case ActCreate:
 		return p.undoCreate(c)
@@ -106,6 +109,28 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 		return absent
 	}
 	return p.undoState(c, im, before.For(p.View()), rec.Seq)
+}
+
+// undoParts gives the text above a holder of hidden parts back the state that it had before a commit. What was hidden
+// stays hidden.
+func (p *Plan) undoParts(h Card, seq Seq) error {
+	c, ok, err := p.Has("~" + h.Parent.String())
+	if err != nil || !ok {
+		return err
+	}
+	v, existed, err := p.CardAt(p.ctx, c.ID, seq-1)
+	if err != nil {
+		return err
+	}
+	if !existed {
+		return p.Trash(h)
+	}
+	text, err := p.versionText(p.ctx, c, v, seq-1)
+	if err != nil {
+		return err
+	}
+	_, err = p.Update(c, Edit{Content: &text})
+	return err
 }
 
 // versionBefore returns a card's last version before a commit, which may have written several.

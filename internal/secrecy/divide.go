@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Writer divides the texts that somebody writes into their open text and their hidden parts.
@@ -72,13 +73,25 @@ func (d *division) keepParts() {
 	d.parts = slices.Clone(d.before.Parts)
 	d.ranges = make([]markup.Span, len(d.places))
 	for i, p := range d.places {
-		r := markup.Span{From: d.mapStart(p.From), To: d.mapEnd(p.To)}
-		if !strings.ContainsFunc(d.text[r.From:max(r.From, r.To)], isWordSign) || !d.hasShared(p) && !d.replaces(p, r) {
+		r := d.follow(p)
+		if !strings.ContainsFunc(d.text[r.From:r.To], isWordSign) || !d.hasShared(p) && !d.replaces(p, r) {
 			r.To = r.From
 		}
 		d.ranges[i] = r
 		d.fill(r, i+1)
 	}
+}
+
+// Follow returns the ranges in a text of ranges of the text before.
+func Follow(was, text string, ranges []markup.Span) []markup.Span {
+	d := division{was: was, text: text, shared: markup.Shared(was, text)}
+	return slicesx.Map(ranges, d.follow)
+}
+
+// follow returns the range in the text of a range of the text before.
+func (d *division) follow(p markup.Span) markup.Span {
+	from := d.mapStart(p.From)
+	return markup.Span{From: from, To: max(from, d.mapEnd(p.To))}
 }
 
 // mapStart returns the place in the text of the start of a range of the text before.
@@ -147,7 +160,7 @@ func (d *division) hideMarks(in markup.Span, depth int) {
 			continue
 		}
 		from, to := Peel(d.text[s.From:s.To])
-		if head := (markup.Span{From: s.From, To: s.From + from}); d.wasOpen(head) {
+		if head := (markup.Span{From: s.From, To: s.From + from}); from > 0 && d.wasOpen(head) {
 			d.hideMarks(markup.Span{From: head.To, To: s.From + to}, depth+1)
 			continue
 		}
@@ -351,7 +364,7 @@ func (d *division) keepLines() {
 }
 
 const (
-	minSaid = 3       // words of a text that is known again in the middle of a line
+	minSaid   = 3       // words of a text that is known again in the middle of a line
 	maxSought = 1 << 26 // bytes in which such texts are looked for
 )
 
@@ -567,6 +580,12 @@ var wrappers = map[Form][][2]string{
 	Markdown: {{"%%", "%%"}, {"<!--", "-->"}, {"%%\n", "\n%%"}, {"<!--\n", "\n-->"}, {`<span class="secret">`, "</span>"}},
 	HTML:     {{"<!--", "-->"}, {`<span class="secret">`, "</span>"}, {`<div class="secret">`, "</div>"}},
 	Plain:    {{"<!--", "-->"}, {"[gm]", "[/gm]"}},
+}
+
+// IsMarked reports whether an import would hide all of a part, by marks that hide or look secret.
+func IsMarked(part string, form Form) bool {
+	h := Split(part, form, func(Mark) bool { return true })
+	return wholeMarked(part, form) || !holdsWords(joinSpans(part, subtractFrom(span{0, len(part)}, h.spans())))
 }
 
 // lineBegin matches the beginning of a line that only says where it stands, and a tag.

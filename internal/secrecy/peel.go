@@ -1,12 +1,17 @@
 package secrecy
 
-import "strings"
+import (
+	"strings"
+
+	"loregate/internal/markup"
+)
 
 // comments are the signs around comments.
 var comments = [][2]string{{"%%", "%%"}, {"<!--", "-->"}, {"[//]: # (", ")"}, {`[//]: # "`, `"`}, {"[//]: # '", "'"}}
 
 // Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an element, a
-// field or a pair of tags, or all lines but the first.
+// field or a pair of tags, or all lines but the first. It is the
+// whole part if its mark is none of these.
 func Peel(part string) (from, to int) {
 	from = len(part) - len(strings.TrimLeft(part, " \t\n"))
 	to = max(from, len(strings.TrimRight(part, " \t\n")))
@@ -33,7 +38,7 @@ func Peel(part string) (from, to int) {
 			return from + i + len(sign), to
 		}
 	}
-	return to, to
+	return 0, len(part)
 }
 
 // peelComment returns the range of the text of a comment.
@@ -46,14 +51,27 @@ func peelComment(text string) (from, to int, ok bool) {
 	return 0, len(text), false
 }
 
+// Signs are the signs of a comment before and after its text; empty for parts with other marks, which everybody may read.
+type Signs [2]string
+
 // Unwrap returns a part as those read it to whom it is open: without the signs of a comment, which pages do not show.
-// head and tail are taken off its beginning and end.
-func Unwrap(part string) (head, inner, tail string) {
-	from := len(part) - len(strings.TrimLeft(part, " \t\n"))
-	to := max(from, len(strings.TrimRight(part, " \t\n")))
+// Wrap puts them back.
+func Unwrap(part string) (text string, signs Signs) {
+	from, to := trimmed(part, markup.Span{From: 0, To: len(part)})
 	a, b, ok := peelComment(part[from:to])
 	if !ok {
-		return "", part, ""
+		return part, Signs{}
 	}
-	return part[:from+a], part[from+a : from+b], part[from+b:]
+	inner := markup.Span{From: from + a, To: from + b}
+	inner.From, inner.To = trimmed(part, inner)
+	return part[:from] + part[inner.From:inner.To] + part[to:], Signs{part[from:inner.From], part[inner.To:to]}
+}
+
+// Wrap puts the signs around a text, inside the blank around it.
+func (s Signs) Wrap(text string) string {
+	from, to := trimmed(text, markup.Span{From: 0, To: len(text)})
+	if s == (Signs{}) || from == to {
+		return text
+	}
+	return text[:from] + s[0] + text[from:to] + s[1] + text[to:]
 }

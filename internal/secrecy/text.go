@@ -24,6 +24,7 @@ type Passage struct {
 	Order int    // among the parts at one place
 	Text  string // as written, with its mark and the blank that the open text does not need
 	Lost  bool   // the block that it followed is gone
+	Signs Signs  // of a comment, without which the text is because its reader may see it
 }
 
 // Whole returns the whole text.

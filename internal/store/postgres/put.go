@@ -29,7 +29,8 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), of.Level, of.Label,
 		int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		sqlstore.Millis(c.CreatedAt), string(c.CreatedBy), sqlstore.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
-		sqlstore.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue(), int64(c.Format))
+		sqlstore.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue(), int64(c.Format),
+		int64(c.Parts), sqlstore.PlacesValue(c.Places))
 	t.putAliases(w, c)
 	t.reindexCard(w, c.ID)
 	t.prefetched.noteCard(w, c)
@@ -55,7 +56,7 @@ func (t *tx) checkNameFree(ctx context.Context, w int64, of sqlstore.LabelRef, c
 }
 
 var putCard = sqlstore.Upsert("cards", 2, "w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, "+
-	"key, fold, level, label, rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, format")
+	"key, fold, level, label, rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, format, parts, places")
 
 // putAliases replaces a card's aliases.
 func (t *tx) putAliases(w int64, c canon.Card) {

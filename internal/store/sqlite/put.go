@@ -23,7 +23,8 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), of.Level, of.Label, int64(c.Rev), int64(c.Counts[0]),
 		int64(c.Counts[1]), int64(c.Counts[2]),
 		sqlstore.Millis(c.CreatedAt), string(c.CreatedBy), sqlstore.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
-		sqlstore.Millis(c.TrashedAt), dialect.IDValue(c.TrashRoot), c.SortValue(), int64(c.Format)}
+		sqlstore.Millis(c.TrashedAt), dialect.IDValue(c.TrashRoot), c.SortValue(), int64(c.Format),
+		int64(c.Parts), sqlstore.PlacesValue(c.Places)}
 	rid, old, known, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
@@ -73,13 +74,13 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 }
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
-	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, format, body)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29,
+	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, format, parts, places, body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31,
 		(SELECT b.rowid FROM bodies b WHERE b.w = $1 AND b.hash = $8))`
 
 const updateCard = `UPDATE cards SET parent = $3, part = $4, codename = $5, type = $6, type_key = $7, content = $8, size = $9, length = $10,
 	fields = $11, own = $12, name = $13, key = $14, level = $15, label = $16, rev = $17, c1 = $18, c2 = $19, c3 = $20, created = $21,
-	created_by = $22, updated = $23, updated_by = $24, seq = $25, trashed = $26, trash_root = $27, sort = $28, format = $29,
+	created_by = $22, updated = $23, updated_by = $24, seq = $25, trashed = $26, trash_root = $27, sort = $28, format = $29, parts = $30, places = $31,
 	body = CASE WHEN content IS $8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = $1 AND b.hash = $8) END WHERE w = $1 AND id = $2`
 
 // putAliases replaces a card's aliases. Few cards have aliases: for others this costs one DELETE

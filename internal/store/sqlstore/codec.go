@@ -68,6 +68,32 @@ func parseOwn(s string) (l access.Label, err error) {
 	return l, err
 }
 
+// PlacesValue encodes the places of parts.
+func PlacesValue(p *canon.Places) any {
+	if p == nil {
+		return nil
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // it holds texts and numbers
+	}
+	return string(b)
+}
+
+// readPlaces decodes the places in a column. A damaged value reads as no places: the parts are then only text of their
+// card.
+func readPlaces(r Row, column int) *canon.Places {
+	text := r.Text(column)
+	if text == "" {
+		return nil
+	}
+	p := &canon.Places{}
+	if json.Unmarshal([]byte(text), p) != nil {
+		return nil
+	}
+	return p
+}
+
 // ScanCard reads the columns of Columns.Card. The card has no world and no label yet.
 func ScanCard(r Row) (canon.Card, LabelRef, error) {
 	c := canon.Card{
@@ -78,7 +104,7 @@ func ScanCard(r Row) (canon.Card, LabelRef, error) {
 		CreatedAt: Time(r.Int(18)), CreatedBy: access.Subject(r.Text(19)),
 		UpdatedAt: Time(r.Int(20)), UpdatedBy: access.Subject(r.Text(21)),
 		Seq: canon.Seq(r.Int(22)), TrashedAt: Time(r.Int(23)), TrashRoot: ReadID[canon.CardID](r, 24),
-		Format: canon.TextFormat(r.Int(25)),
+		Format: canon.TextFormat(r.Int(25)), Parts: canon.PartsKind(r.Int(26)), Places: readPlaces(r, 27),
 	}
 	own, err := parseOwn(r.Text(9))
 	c.Own = own
@@ -135,6 +161,7 @@ func scanVersion(world access.WorldID, r Row) (v canon.Version, label, former La
 		Trashed: r.Int(15) != 0, Purged: r.Int(16) != 0,
 		At: Time(r.Int(17)), By: access.Subject(r.Text(18)), Op: r.Text(19),
 		Change: ReadID[uuid.UUID](r, 20), Former: canon.FormerName{Name: r.Text(21)}, Format: canon.TextFormat(r.Int(24)),
+		Places: readPlaces(r, 25),
 	}, LabelRef{r.Int(7), r.Int(8)}, LabelRef{r.Int(22), r.Int(23)}
 }
 

@@ -55,10 +55,10 @@ type Columns struct{ Card, Version, Link, Layer, Event, World, Stream string }
 var PlainColumns = Columns{
 	Card: `c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
 	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
-	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root, c.format`,
+	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root, c.format, c.parts, c.places`,
 	Version: `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
 	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change,
-	v.was_name, v.was_level, v.was_label, v.format`,
+	v.was_name, v.was_level, v.was_label, v.format, v.places`,
 	Link:  "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at",
 	Layer: "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at",
 	Event: `v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
@@ -68,7 +68,7 @@ var PlainColumns = Columns{
 }
 
 // CardWidth is the number of columns in Columns.Card.
-const CardWidth = 26
+const CardWidth = 28
 
 // Map returns the columns changed by f.
 func (c Columns) Map(f func(columns string) string) Columns {

@@ -122,7 +122,7 @@ var (
 	putMember  = Upsert("members", 2, "w, subject, role, player")
 	putRepeat  = Upsert("repeats", 2, "account, key, input, stream, seq, expires")
 	putVersion = Upsert("versions", 3, "w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, "+
-		"type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label, format")
+		"type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label, format, places")
 	putLink  = Upsert("links", 3, "w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock")
 	putLayer = Upsert("layers", 3, "w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at")
 	putEvent = Upsert("events", 2, "w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, "+
@@ -206,7 +206,7 @@ func (t Tx) PutVersion(ctx context.Context, v canon.Version) error {
 		int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]), of.Level, of.Label, v.Name, string(markup.KeyOf(v.Name)),
 		v.Type, string(markup.KeyOf(v.Type)), HashValue(v.Content), int64(v.Size), int64(v.Length), JSONValue(v.Fields),
 		v.Trashed, v.Purged, Millis(v.At), string(v.By), v.Op, v.Change[:],
-		v.Former.Name, string(markup.KeyOf(v.Former.Name)), was.Level, was.Label, int64(v.Format))
+		v.Former.Name, string(markup.KeyOf(v.Former.Name)), was.Level, was.Label, int64(v.Format), PlacesValue(v.Places))
 }
 
 // PutLink writes a state of a link.

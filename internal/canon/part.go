@@ -1,0 +1,511 @@
+package canon
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/markup"
+	"loregate/internal/secrecy"
+	"loregate/internal/slicesx"
+)
+
+// GMPart is the name part of the cards below a card that the game master keeps about it: notes, and the hidden parts of
+// its text.
+const GMPart = "GM"
+
+// ToldPart is the name part of the cards that hold the hidden parts which the game master has shown to some readers by
+// name. Below GMPart nobody sees a card by name.
+const ToldPart = "Told by the GM"
+
+// The keys of GMPart and ToldPart.
+const (
+	gmKey   = "gm"
+	toldKey = "told_by_the_gm"
+)
+
+// holderPart returns the name part of the card that holds the parts with a label, and its key.
+func holderPart(l access.Label) (name string, key markup.Key) {
+	if len(l.Subjects) > 0 {
+		return ToldPart, toldKey
+	}
+	return GMPart, gmKey
+}
+
+// PartsKind says which parts the text of a card has ever had in cards below it.
+type PartsKind uint8
+
+// The kinds.
+const (
+	NoParts    PartsKind = iota
+	LevelParts           // parts that levels see
+	NamedParts           // also parts that a reader sees by name
+)
+
+// Places says which ranges of a card's content are hidden parts of the text of the card above it, in their order in the
+// content, and where they belong. The rest of the content is a text of its own.
+type Places struct {
+	Base  Hash    `json:"base,omitzero"` // of the text above in which At counts
+	Parts []Place `json:"parts,omitempty"`
+}
+
+// Place is a hidden part and its place.
+type Place struct {
+	ID    string `json:"id"` // within the card above
+	At    int    `json:"at"` // byte offset in the text above
+	Order int    `json:"order"`
+	From  int    `json:"from"` // byte offset in the content of this card
+	Len   int    `json:"len"`
+}
+
+// Part is a hidden part of a card's text, as a caller reads it.
+type Part struct {
+	ID    string
+	Text  string // as written, with its mark
+	Label access.Label
+	At    int  // byte offset in the whole text
+	Lost  bool // the block that it followed is gone; it stands at the end of its section
+}
+
+// showsParts reports whether a view may see hidden parts of a card's text.
+func (c Card) showsParts(v access.View) bool {
+	return c.Parts != NoParts && (v.Level >= access.LevelGM || c.Parts == NamedParts && v.Subject != "")
+}
+
+// formOf returns the form in which the marks of a kind of text are read; ok is false for texts without marks.
+func formOf(k TextKind) (form secrecy.Form, ok bool) {
+	switch k {
+	case TextHTML:
+		return secrecy.HTML, true
+	case TextMarkdown:
+		return secrecy.Markdown, true
+	case TextPlain:
+		return secrecy.Plain, true
+	}
+	return 0, false
+}
+
+// keptText is a card's text with the cards that hold its hidden parts.
+type keptText struct {
+	secrecy.Text
+	holders []Card // by the order of their labels
+}
+
+// holders returns the visible cards that hold hidden parts of a card's text.
+func (s *Snapshot) holders(ctx context.Context, c Card) ([]Card, error) {
+	if !c.showsParts(s.View()) {
+		return nil, nil
+	}
+	all, err := s.Homonyms(ctx, c.Key+"+"+gmKey)
+	if err == nil && c.Parts == NamedParts {
+		var told []Card
+		told, err = s.Homonyms(ctx, c.Key+"+"+toldKey)
+		all = append(all, told...)
+	}
+	return slices.DeleteFunc(all, func(o Card) bool { return o.Places == nil || o.Parent != c.ID }), err
+}
+
+// wholeText returns a card's text with the hidden parts that the view sees.
+func (s *Snapshot) wholeText(ctx context.Context, c Card) (keptText, error) {
+	open, err := s.Body(ctx, c.Content)
+	if err != nil {
+		return keptText{}, err
+	}
+	t := keptText{Text: secrecy.Text{Open: open}}
+	if t.holders, err = s.holders(ctx, c); err != nil {
+		return keptText{}, err
+	}
+	for _, h := range t.holders {
+		if err := s.addParts(ctx, &t.Text, c.Content, h.Content, h.Places, h.Label); err != nil {
+			return keptText{}, err
+		}
+	}
+	t.Sort()
+	return t, nil
+}
+
+// addParts adds the parts that a card holds to the text with the given hash.
+func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, of, content Hash, places *Places,
+	label access.Label) error {
+	if len(places.Parts) == 0 {
+		return nil
+	}
+	text, err := s.Body(ctx, content)
+	if err != nil {
+		return err
+	}
+	base := t.Open
+	lost := false
+	if places.Base != of {
+		if base, err = s.Body(ctx, places.Base); err != nil {
+			return err
+		}
+		lost = base == "" && places.Base != Hash{} // it was erased
+	}
+	parts := make([]secrecy.Passage, 0, len(places.Parts))
+	for _, p := range places.Parts {
+		if p.From < 0 || p.Len <= 0 || p.From+p.Len > len(text) {
+			continue // the content was erased
+		}
+		part := secrecy.Passage{ID: p.ID, Label: label, At: min(max(p.At, 0), len(base)), Order: p.Order,
+			Text: text[p.From : p.From+p.Len]}
+		if lost {
+			part.At, part.Lost = len(t.Open), true
+		}
+		if s.View().Level < label.Level {
+			part.Text, part.Signs = secrecy.Unwrap(part.Text)
+		}
+		parts = append(parts, part)
+	}
+	if !lost {
+		parts = secrecy.Relocate(base, t.Open, parts)
+	}
+	t.Parts = append(t.Parts, parts...)
+	return nil
+}
+
+// Content returns a card's content, of a text with the hidden parts that the view sees at their places.
+func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
+	if !c.showsParts(s.View()) {
+		return s.Body(ctx, c.Content)
+	}
+	t, err := s.wholeText(ctx, c)
+	return t.Whole(), err
+}
+
+// Parts returns the hidden parts of a card's text that the view sees, in their order.
+func (s *Snapshot) Parts(ctx context.Context, c Card) ([]Part, error) {
+	t, err := s.wholeText(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Part, len(t.Parts))
+	for i, r := range t.Places() {
+		p := t.Parts[i]
+		all[i] = Part{ID: p.ID, Text: p.Text, Label: p.Label, At: r.From, Lost: p.Lost}
+	}
+	return all, nil
+}
+
+// VersionContent returns the content of a card's version as Content does: with the hidden parts as they were when the
+// version was replaced.
+func (s *Snapshot) VersionContent(ctx context.Context, c Card, v Version) (string, error) {
+	if !c.showsParts(s.View()) {
+		return s.Body(ctx, v.Content)
+	}
+	at := v.To
+	if at == 0 {
+		at = s.Now() + 1
+	}
+	return s.versionText(ctx, c, v, at-1)
+}
+
+// versionText returns the content of a card's version with the hidden parts as they were after a commit.
+func (s *Snapshot) versionText(ctx context.Context, c Card, v Version, at Seq) (string, error) {
+	holders, err := s.holders(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	t := secrecy.Text{}
+	if t.Open, err = s.Body(ctx, v.Content); err != nil {
+		return "", err
+	}
+	then, err := s.CardsAt(ctx, slicesx.Map(holders, func(h Card) CardID { return h.ID }), at)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range then {
+		if h.Places == nil {
+			continue
+		}
+		if err := s.addParts(ctx, &t, v.Content, h.Content, h.Places, h.Label); err != nil {
+			return "", err
+		}
+	}
+	t.Sort()
+	return t.Whole(), nil
+}
+
+// mayBeDivided reports whether marks in a card's text hide. They do not in the notes that the game master keeps about a
+// card, and in texts for programs.
+func (p *Plan) mayBeDivided(c Card, typ Type) bool {
+	_, ok := formOf(c.TextKind())
+	part := lastPart(c.Key)
+	return ok && !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(part) == access.LevelUser
+}
+
+// lastPart returns the last part of a key.
+func lastPart(k markup.Key) markup.Key { return k[strings.LastIndexByte(string(k), '+')+1:] }
+
+// divideText divides a text that the plan writes to a card. It returns the text that everybody reads who sees the card,
+// and notes the rest for writeParts.
+func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
+	form, _ := formOf(c.TextKind())
+	was, err := p.textBefore(before)
+	if err != nil {
+		return "", err
+	}
+	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM, Label: access.NewLabel(access.LevelGM),
+		NewID: p.newPartID, Spans: e.Hide}
+	text, out := w.Divide(was.Text, *e.Content)
+	if len(text.Parts)+len(was.holders) > 0 {
+		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
+	}
+	return text.Open, nil
+}
+
+// newPartID returns the id of a new hidden part.
+func (p *Plan) newPartID() string {
+	id := p.newID().String()
+	return id[len(id)-10:]
+}
+
+// textBefore returns the text of a card before an edit, in the state after the plan so far.
+func (p *Plan) textBefore(before Card) (keptText, error) {
+	if before.ID.IsZero() {
+		return keptText{}, nil
+	}
+	if d := p.divided[before.ID]; d != nil {
+		return keptText{Text: d.now, holders: d.holders}, nil
+	}
+	if open, ok := p.text[before.ID]; ok {
+		return keptText{Text: secrecy.Text{Open: open}}, nil
+	}
+	return p.wholeText(p.ctx, before)
+}
+
+// dividedText is a text that the plan has divided.
+type dividedText struct {
+	now     secrecy.Text
+	holders []Card // of its parts
+	hid     bool   // text that was open is hidden now
+	written bool   // by writeParts
+}
+
+// writeParts writes the hidden parts of a text that divideText has divided.
+func (p *Plan) writeParts(c Card) error {
+	d := p.divided[c.ID]
+	if d == nil || d.written {
+		return nil
+	}
+	d.written = true
+	holders := d.holders
+	written := map[CardID]bool{}
+	d.holders = nil
+	for _, label := range labelsOf(d.now.Parts) {
+		h, err := p.holderFor(c, label, holders)
+		if err != nil {
+			return err
+		}
+		if h, err = p.writeHolder(c, h, label, d.now); err != nil {
+			return err
+		}
+		written[h.ID] = true
+		d.holders = append(d.holders, h)
+	}
+	for _, h := range holders {
+		if written[h.ID] {
+			continue
+		}
+		h, err := p.writeHolder(c, h, access.Label{}, d.now)
+		if err != nil {
+			return err
+		}
+		d.holders = append(d.holders, h)
+	}
+	return nil
+}
+
+// labelsOf returns the labels of parts, each once, in the order of the parts.
+func labelsOf(parts []secrecy.Passage) (all []access.Label) {
+	for _, p := range parts {
+		if !slices.ContainsFunc(all, p.Label.Equal) {
+			all = append(all, p.Label)
+		}
+	}
+	return all
+}
+
+// holderFor returns the card that holds the parts with a label, or one without an id that is to be created. A note of the
+// game master with that label becomes the holder.
+func (p *Plan) holderFor(c Card, label access.Label, holders []Card) (Card, error) {
+	_, key := holderPart(label)
+	effective := c.Label.Meet(label).Meet(access.NewLabel(p.world.Settings.nameLevel(key)))
+	for _, h := range holders {
+		if h.Label.Equal(label) || h.Label.Equal(effective) {
+			return h, nil
+		}
+	}
+	homonyms, err := p.Homonyms(p.ctx, c.Key+"+"+key)
+	if err != nil {
+		return Card{}, err
+	}
+	for _, o := range homonyms {
+		if now := p.now[o.ID]; now != nil {
+			o = *now
+		}
+		if _, isText := formOf(o.TextKind()); isText && !p.gone[o.ID] && o.Parent == c.ID && o.Label.Equal(effective) {
+			return o, nil
+		}
+	}
+	return Card{}, nil
+}
+
+// writeHolder writes the parts with a label to the card that holds them. A holder of another label than its parts keeps
+// none.
+func (p *Plan) writeHolder(c, h Card, label access.Label, t secrecy.Text) (Card, error) {
+	was := ""
+	if !h.ID.IsZero() {
+		var err error
+		if was, err = p.Text(h); err != nil {
+			return Card{}, err
+		}
+	}
+	mine := slices.DeleteFunc(slices.Clone(t.Parts), func(x secrecy.Passage) bool { return !x.Label.Equal(label) })
+	content, places := layOut(was, h.Places, mine)
+	places.Base = c.Content
+	if h.ID.IsZero() {
+		if len(mine) == 0 {
+			return Card{}, nil
+		}
+		name, _ := holderPart(label)
+		return p.Create(NewCard{Name: c.Name + "+" + name, Parent: c.ID, Type: TypeRichText, Format: c.Format,
+			Content: content, Label: &label, Orphan: true, places: places})
+	}
+	if h.Places != nil && content == was && p.placesStay(h, t.Open, places) {
+		return h, nil
+	}
+	return p.Update(h, Edit{Content: &content, places: places})
+}
+
+// placesStay reports whether the stored places of a holder give the wanted ones in today's text.
+func (p *Plan) placesStay(h Card, open string, want *Places) bool {
+	if len(h.Places.Parts) != len(want.Parts) {
+		return false
+	}
+	base, err := p.baseText(h.Places.Base)
+	if err != nil {
+		return false
+	}
+	parts := make([]secrecy.Passage, len(want.Parts))
+	for i, w := range want.Parts {
+		if was := h.Places.Parts[i]; was.ID != w.ID || was.Order != w.Order || was.From != w.From || was.Len != w.Len ||
+			was.At > len(base) {
+			return false
+		}
+		parts[i] = secrecy.Passage{At: h.Places.Parts[i].At, Text: "\n"}
+	}
+	for i, r := range secrecy.Relocate(base, open, parts) {
+		if r.At != want.Parts[i].At || r.Text != "\n" {
+			return false
+		}
+	}
+	return true
+}
+
+// baseText returns a text that the plan writes, or a stored one.
+func (p *Plan) baseText(h Hash) (string, error) {
+	if b, ok := p.set.bodies[h]; ok {
+		return string(b), nil
+	}
+	return p.Body(p.ctx, h)
+}
+
+// layOut writes parts into the content of their holder. Other text in it stays between the parts where it stands.
+func layOut(was string, places *Places, parts []secrecy.Passage) (content string, out *Places) {
+	var b strings.Builder
+	out = &Places{}
+	begin := func() {
+		if text := b.String(); text != "" && !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	emit := func(upTo string) {
+		for len(parts) > 0 {
+			x := parts[0]
+			parts = parts[1:]
+			begin()
+			text := x.Signs.Wrap(x.Text)
+			out.Parts = append(out.Parts, Place{ID: x.ID, At: x.At, Order: x.Order, From: b.Len(), Len: len(text)})
+			b.WriteString(text)
+			if x.ID == upTo {
+				return
+			}
+		}
+	}
+	other := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			begin()
+			b.WriteString(strings.TrimLeft(text, "\n"))
+		}
+	}
+	at := 0
+	if places != nil {
+		for _, place := range places.Parts {
+			if place.From < at || place.From+place.Len > len(was) {
+				continue
+			}
+			other(was[at:place.From])
+			at = place.From + place.Len
+			if slices.ContainsFunc(parts, func(x secrecy.Passage) bool { return x.ID == place.ID }) {
+				emit(place.ID)
+			}
+		}
+	}
+	other(was[at:])
+	emit("")
+	return b.String(), out
+}
+
+// keepPlaces moves the places of a holder along with an edit of its content by hand. Parts that are gone there are gone.
+func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
+	was, err := p.Text(before)
+	if err != nil || was == content {
+		return err
+	}
+	form, _ := formOf(c.TextKind())
+	spans := make([]markup.Span, len(before.Places.Parts))
+	for i, x := range before.Places.Parts {
+		spans[i] = markup.Span{From: x.From, To: x.From + x.Len}
+	}
+	places := &Places{Base: before.Places.Base}
+	for i, r := range secrecy.Follow(was, content, spans) {
+		if strings.TrimSpace(content[r.From:r.To]) == "" || !secrecy.IsMarked(content[r.From:r.To], form) {
+			continue // it is a note of the game master's now, beside the text
+		}
+		x := before.Places.Parts[i]
+		x.From, x.Len = r.From, r.To-r.From
+		places.Parts = append(places.Parts, x)
+	}
+	c.Places = places
+	return nil
+}
+
+// placesToday returns the places of a holder in today's text above it.
+func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places, error) {
+	if h.Places == nil || len(h.Places.Parts) == 0 {
+		return h.Places, nil
+	}
+	c, ok, err := First(r.FindCards(ctx, all, CardQuery{ID: h.Parent}))
+	if err != nil || !ok || c.Content == h.Places.Base {
+		return h.Places, err
+	}
+	s := Snapshot{r: r, visibility: all}
+	t := secrecy.Text{}
+	if t.Open, err = s.Body(ctx, c.Content); err != nil {
+		return nil, err
+	}
+	if err := s.addParts(ctx, &t, c.Content, h.Content, h.Places, h.Label); err != nil {
+		return nil, err
+	}
+	places := &Places{Base: c.Content, Parts: slices.Clone(h.Places.Parts)}
+	at := map[string]int{}
+	for _, x := range t.Parts {
+		at[x.ID] = x.At
+	}
+	for i := range places.Parts {
+		places.Parts[i].At = at[places.Parts[i].ID]
+	}
+	return places, nil
+}

@@ -1,0 +1,266 @@
+package canon_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// writeMarkdown creates a card with a Markdown text, or writes it to the card that is there.
+func (a actor) writeMarkdown(name, content string) canon.Receipt {
+	a.s.t.Helper()
+	return a.must(func(p *canon.Plan) error {
+		format := canon.FormatMarkdown
+		c, ok, err := p.Has(name)
+		switch {
+		case err != nil:
+		case ok:
+			_, err = p.Update(c, canon.Edit{Content: &content, Format: &format})
+		default:
+			_, err = p.Create(canon.NewCard{Name: name, Content: content, Format: format})
+		}
+		return err
+	})
+}
+
+// finds reports whether a search for a word finds a card.
+func (a actor) finds(word string) (names []string) {
+	a.s.t.Helper()
+	err := a.read(func(snap *canon.Snapshot) error {
+		got, err := snap.Search(a.s.t.Context(), canon.SearchQuery{Q: word}, canon.Page{Limit: 10})
+		for _, h := range got.Hits {
+			names = append(names, h.Card.Name)
+		}
+		return err
+	})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return names
+}
+
+func (a actor) version(name string) uint32 {
+	a.s.t.Helper()
+	c, _, _ := a.card(name)
+	return c.Version(a.grant.View())
+}
+
+// labelParts gives all hidden parts of a card a label.
+func (a actor) labelParts(name string, level access.Level, readers ...access.Subject) {
+	a.s.t.Helper()
+	err := a.on(name, func(p *canon.Plan, c canon.Card) error {
+		parts, err := p.Parts(a.s.t.Context(), c)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, part := range parts {
+			ids = append(ids, part.ID)
+		}
+		_, err = p.LabelParts(c, ids, access.NewLabel(level, readers...))
+		return err
+	})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+}
+
+// TestAHiddenPart follows a hidden part through the edits of its game master and of players.
+func TestAHiddenPart(t *testing.T) {
+	s := newScene(t)
+	gm, ada, admin := s.as("gm"), s.as("ada"), s.as("admin")
+	gm.writeMarkdown("Harbour", "# Harbour\n\nIt is busy.\n\n%%The mayor is a vampire.%%\n\nFish is sold here.\n")
+	gm.wantContent("Harbour", "# Harbour\n\nIt is busy.\n\n%%The mayor is a vampire.%%\n\nFish is sold here.\n")
+	ada.wantContent("Harbour", "# Harbour\n\nIt is busy.\n\nFish is sold here.\n")
+	gm.wantContent("Harbour+GM", "%%The mayor is a vampire.%%\n\n")
+	ada.wantAbsent("Harbour+GM")
+	if got := ada.finds("vampire"); len(got) > 0 {
+		t.Errorf("a player finds %q", got)
+	}
+	if got := gm.finds("vampire"); !slices.Equal(got, []string{"Harbour+GM"}) {
+		t.Errorf("the game master finds %q", got)
+	}
+
+	versions := ada.version("Harbour")
+	gmVersions := gm.version("Harbour")
+	gm.writeMarkdown("Harbour", "# Harbour\n\nIt is busy.\n\n%%The mayor is an old vampire.%%\n\nFish is sold here.\n")
+	if ada.version("Harbour") != versions || gm.version("Harbour") <= gmVersions {
+		t.Errorf("after a hidden edit a player sees version %d of %d, the game master %d of %d", ada.version("Harbour"),
+			versions, gm.version("Harbour"), gmVersions)
+	}
+
+	ada.writeMarkdown("Harbour", "# Harbour\n\nIt is busy by day.\n\nFish is sold here.\n\nSo is salt.\n")
+	gm.wantContent("Harbour", "# Harbour\n\nIt is busy by day.\n\n%%The mayor is an old vampire.%%\n\nFish is sold here.\n\nSo is salt.\n")
+	ada.writeMarkdown("Harbour", "Burned down.\n")
+	if _, text, _ := gm.card("Harbour"); !strings.Contains(text, "%%The mayor is an old vampire.%%") {
+		t.Errorf("after a player rewrote the text, it is %q", text)
+	}
+	ada.wantContent("Harbour", "Burned down.\n")
+
+	gm.writeMarkdown("Harbour", "Burned down.\n\nThe mayor is an old vampire.\n")
+	ada.wantContent("Harbour", "Burned down.\n")
+	gm.wantContent("Harbour", "Burned down.\n\n%%The mayor is an old vampire.%%\n")
+	admin.wantContent("Harbour", "Burned down.\n\n%%The mayor is an old vampire.%%\n")
+	s.wantRebuilt()
+}
+
+// TestHidingHidesThePast hides a text that was open: its earlier versions go with it.
+func TestHidingHidesThePast(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	gm.writeMarkdown("Inn", "An inn. The cook is a spy.\n")
+	gm.writeMarkdown("Inn", "An old inn. The cook is a spy.\n")
+	gm.writeMarkdown("Inn", "An old inn. %%The cook is a spy.%%\n")
+	ada.wantContent("Inn", "An old inn.\n")
+	if got := ada.history("Inn"); len(got) != 1 || strings.Contains(got[0], "spy") {
+		t.Errorf("a player sees the versions %q", got)
+	}
+	if got := gm.history("Inn"); len(got) != 3 {
+		t.Errorf("the game master sees the versions %q", got)
+	}
+	s.wantRebuilt()
+}
+
+// TestAPartWithReaders shows a hidden part to a player by name, who edits it.
+func TestAPartWithReaders(t *testing.T) {
+	s := newScene(t)
+	gm, ada, bob := s.as("gm"), s.as("ada"), s.as("bob")
+	gm.writeMarkdown("Inn", "An inn.\n\n%%The cook is a spy.%%\n\nIt is cheap.\n")
+	gm.labelParts("Inn", access.LevelGM, "ada")
+	ada.wantContent("Inn", "An inn.\n\nThe cook is a spy.\n\nIt is cheap.\n")
+	bob.wantContent("Inn", "An inn.\n\nIt is cheap.\n")
+	ada.writeMarkdown("Inn", "An inn.\n\nThe cook is a good spy.\n\nIt is very cheap.\n")
+	bob.wantContent("Inn", "An inn.\n\nIt is very cheap.\n")
+	gm.wantContent("Inn", "An inn.\n\n%%The cook is a good spy.%%\n\nIt is very cheap.\n")
+	ada.wantContent("Inn+Told by the GM", "%%The cook is a good spy.%%\n\n")
+	bob.wantAbsent("Inn+Told by the GM")
+	gm.labelParts("Inn", access.LevelGM)
+	ada.wantContent("Inn", "An inn.\n\nIt is very cheap.\n")
+	gm.labelParts("Inn", access.LevelUser)
+	bob.wantContent("Inn", "An inn.\n\nThe cook is a good spy.\n\nIt is very cheap.\n")
+	gm.writeMarkdown("Inn", "An inn.\n\nThe cook is a good spy.\n\nIt is cheap.\n")
+	bob.wantContent("Inn", "An inn.\n\nThe cook is a good spy.\n\nIt is cheap.\n")
+	s.wantRebuilt()
+}
+
+// TestOpeningACardKeepsItsParts opens a hidden card: the marked parts of its text stay hidden, also when it opens with
+// the card above it.
+func TestOpeningACardKeepsItsParts(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	gm.createAt(access.LevelGM, "Plot", "x")
+	gm.writeMarkdown("Plot+Spy", "A cook. %%She poisons the duke.%%\n")
+	gm.label("Plot", access.LevelUser)
+	ada.wantContent("Plot+Spy", "A cook.\n")
+	gm.wantContent("Plot+Spy", "A cook. %%She poisons the duke.%%\n")
+	s.wantRebuilt()
+}
+
+// TestMarksOfPlayersHideNothing writes marks as somebody who may hide nothing.
+func TestMarksOfPlayersHideNothing(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	ada.writeMarkdown("Diary", "Dear diary %%nobody reads this%%\n")
+	gm.wantContent("Diary", "Dear diary %%nobody reads this%%\n")
+	gm.wantAbsent("Diary+GM")
+	gm.writeMarkdown("Diary", "Dear diary %%nobody reads this%%\n\nMore.\n")
+	s.as("bob").wantContent("Diary", "Dear diary %%nobody reads this%%\n\nMore.\n")
+}
+
+// TestUndoAndRestoreShowNothing takes changes back that hid a text.
+func TestUndoAndRestoreShowNothing(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	gm.writeMarkdown("Inn", "An inn. The cook is a spy.\n")
+	hidden := gm.writeMarkdown("Inn", "An inn. %%The cook is a spy.%%\n")
+	gm.must(func(p *canon.Plan) error { return p.Undo(hidden.Change) })
+	ada.wantContent("Inn", "An inn.\n")
+	if err := gm.on("Inn", func(p *canon.Plan, c canon.Card) error {
+		v, err := p.VersionOf(t.Context(), c, 1)
+		if err == nil {
+			_, err = p.RevertTo(c, v)
+		}
+		return err
+	}); err == nil {
+		t.Error("a version comes back that was hidden with a part of it")
+	}
+	ada.wantContent("Inn", "An inn.\n")
+	gm.writeMarkdown("Ship", "A ship. %%It leaks badly.%%\n")
+	grown := gm.writeMarkdown("Ship", "A ship. %%It leaks very badly.%%\n")
+	gm.must(func(p *canon.Plan) error { return p.Undo(grown.Change) })
+	gm.wantContent("Ship", "A ship. %%It leaks badly.%%\n")
+	s.wantRebuilt()
+}
+
+// TestNotesBesideParts writes notes into the card that holds the parts of a text.
+func TestNotesBesideParts(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	gm.writeMarkdown("Inn", "An inn.\n")
+	gm.writeMarkdown("Inn+GM", "Ask Tom about the inn.\n")
+	gm.writeMarkdown("Inn", "An inn. %%The cook is a spy.%%\n\nCheap.\n")
+	gm.wantContent("Inn+GM", "Ask Tom about the inn.\n %%The cook is a spy.%%")
+	gm.writeMarkdown("Inn+GM", "Ask Tom about the inn.\n %%The cook is a good spy.%%\nAnd about fish.")
+	gm.wantContent("Inn", "An inn. %%The cook is a good spy.%%\n\nCheap.\n")
+	gm.writeMarkdown("Inn", "An inn. %%The cook is a good spy.%%\n\nNot cheap.\n")
+	gm.wantContent("Inn+GM", "Ask Tom about the inn.\n %%The cook is a good spy.%%\nAnd about fish.")
+	gm.writeMarkdown("Inn+GM", "Ask Tom about the inn.\nThe cook is a good spy.\nAnd about fish.")
+	gm.wantContent("Inn", "An inn.\n\nNot cheap.\n")
+	ada.wantContent("Inn", "An inn.\n\nNot cheap.\n")
+	s.wantRebuilt()
+}
+
+// TestAPartInAPart opens parts in which others lie.
+func TestAPartInAPart(t *testing.T) {
+	for _, tc := range []struct{ whole, ada, open, left string }{
+		{"An inn. %%The cook <!-- a vampire --> spies.%%\n", "An inn. The cook spies.\n",
+			"An inn. The cook spies.\n", "An inn. The cook <!-- a vampire --> spies.\n"},
+		{"An inn.\n\n> [!secret] The cook\n> She spies %%for the duke%% here.\n\nCheap.\n",
+			"An inn.\n\n> [!secret] The cook\n> She spies here.\n\nCheap.\n",
+			"An inn.\n\n> [!secret] The cook\n> She spies here.\n\nCheap.\n",
+			"An inn.\n\n> [!secret] The cook\n> She spies %%for the duke%% here.\n\nCheap.\n"},
+		{"An inn.\n\n## GM notes\n\nShe spies.\n\n%%For the duke.%%\n\n## Rooms\n", "",
+			"An inn.\n\n## GM notes\n\nShe spies.\n\n## Rooms\n",
+			"An inn.\n\n## GM notes\n\nShe spies.\n\n%%For the duke.%%\n\n## Rooms\n"},
+	} {
+		s := newScene(t)
+		gm, ada, bob := s.as("gm"), s.as("ada"), s.as("bob")
+		gm.writeMarkdown("Inn", tc.whole)
+		gm.writeMarkdown("Bar", tc.whole)
+		if tc.ada != "" {
+			gm.labelParts("Inn", access.LevelGM, "ada")
+			ada.wantContent("Inn", tc.ada)
+			s.wantRebuilt()
+		}
+		gm.labelParts("Bar", access.LevelUser)
+		bob.wantContent("Bar", tc.open)
+		gm.wantContent("Bar", tc.left)
+		gm.writeMarkdown("Bar", tc.left+"\nMore.\n")
+		if _, text, _ := bob.card("Bar"); strings.Contains(text, "duke") || strings.Contains(text, "vampire") ||
+			!strings.Contains(text, "More.") || !strings.Contains(text, "spies") {
+			t.Errorf("after an edit of %q players read %q", tc.left, text)
+		}
+	}
+}
+
+// TestHideText hides passages of an open text, and the past with them.
+func TestHideText(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	gm.writeMarkdown("Inn", "An inn. The cook is a spy. Cheap.\n")
+	if err := gm.on("Inn", func(p *canon.Plan, c canon.Card) error {
+		_, err := p.HideText(c, []string{"The cook is a spy."}, false)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ada.wantContent("Inn", "An inn. Cheap.\n")
+	gm.wantContent("Inn", "An inn. %%The cook is a spy.%% Cheap.\n")
+	if got := ada.history("Inn"); len(got) != 1 {
+		t.Errorf("a player sees the versions %q", got)
+	}
+	s.wantRebuilt()
+}
