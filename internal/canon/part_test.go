@@ -176,7 +176,9 @@ func TestUndoAndRestoreShowNothing(t *testing.T) {
 	gm, ada := s.as("gm"), s.as("ada")
 	gm.writeMarkdown("Inn", "An inn. The cook is a spy.\n")
 	hidden := gm.writeMarkdown("Inn", "An inn. %%The cook is a spy.%%\n")
-	gm.must(func(p *canon.Plan) error { return p.Undo(hidden.Change) })
+	if _, err := gm.do(func(p *canon.Plan) error { return p.Undo(hidden.Change) }); err == nil {
+		t.Error("the hiding of a part is undone, which would open it")
+	}
 	ada.wantContent("Inn", "An inn.\n")
 	if err := gm.on("Inn", func(p *canon.Plan, c canon.Card) error {
 		v, err := p.VersionOf(t.Context(), c, 1)

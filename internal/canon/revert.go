@@ -39,7 +39,7 @@ func checkPast(c Card, v Version, field string) error {
 		return nil
 	}
 	return ruleFault(field, "that version was hidden from some who read %q, and they would read it; "+
-		"raise the card's level first, or write anew what they may read", c.Name)
+		"raise the card's level first, reveal the part that was hidden, or write anew what they may read", c.Name)
 }
 
 // renameAs gives a card the name that it had in a version. If the card that was its parent then

@@ -67,6 +67,9 @@ func pieces(text string, isMarked bool, form Form) (all []piece) {
 	if isMarked {
 		from, to = Peel(text)
 	}
+	if strings.TrimSpace(text[to:]) == "" {
+		to = len(text)
+	}
 	d := division{Writer: Writer{Form: form}, text: text[from:to]}
 	runs := slicesx.Map(exactSpans(d.text, form), func(s span) run { return run{markup.Span{From: s.from, To: s.to}, 1} })
 	at := 0
