@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
@@ -71,6 +72,8 @@ type fullCard struct {
 	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The requested name, which the card had before a rename."`
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Other cards of this name at other levels; request them as ~ID."`
 
+	Hidden []surface.HiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of content that players do not read."`
+
 	goOn func(offset int) *surface.NextCall
 	part func() op.ReadTag // returns the tag of a truncated answer
 	url  string            // REST address of the card
@@ -114,6 +117,12 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		url: c.BaseURL + cardPath(s.card.Name), TextFormat: formName(s.card.TextKind())}
 	if len(s.others) > 0 {
 		out.Homonyms = summariesFromCards(l, s.others)
+	}
+	if out.Hidden, err = surface.HiddenParts(ctx, l, s.card); err != nil {
+		return fullCard{}, err
+	}
+	if len(out.Hidden) > 0 {
+		out.ContentLength = utf8.RuneCountInString(content)
 	}
 	out.Links, out.MoreLinks = linkNames(s.card, content)
 	if err := addChildren(ctx, l, s.card, in.WithChildren, &out); err != nil {

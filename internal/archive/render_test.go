@@ -79,7 +79,7 @@ func TestRenderingIsBounded(t *testing.T) {
 
 func TestRenderedHTMLIsSafe(t *testing.T) {
 	s := newScene(t)
-	s.wrote("Evil", `<p onclick="x()">a</p><script>alert(1)</script><a href="javascript:alert(1)">b</a><span class="spoiler" style="color: red">c</span>`)
+	s.wrote("Evil", `<p onclick="x()">a</p><script>alert(1)</script><a href="javascript:alert(1)">b</a><span class="quote" style="color: red">c</span>`)
 	s.typed("PlainText", "Quote", `" onmouseover="alert(1)`)
 	s.wrote("Carrier", `<p title="{{Quote}}">d</p>{{Evil}}`)
 	s.typed("Markdown", "Note", "# Head\n\n<script>alert(1)</script>\n\n[[Evil]] **bold** {{Quote}}")
@@ -90,7 +90,7 @@ func TestRenderedHTMLIsSafe(t *testing.T) {
 			`onmouseover=\"alert`)
 		s.As("user").Call("render_snippet", `{"name": "`+name+`"}`).Lacks("<script", "javascript:", "onclick")
 	}
-	s.As("user").Call("get_card", `{"name": "Evil", "rendered": true}`).Has(`class=\"spoiler\"`, `color: red`)
+	s.As("user").Call("get_card", `{"name": "Evil", "rendered": true}`).Has(`class=\"quote\"`, `color: red`)
 	s.As("user").Call("get_card", `{"name": "Evil"}`).Has("onclick")
 	s.As("user").Call("get_card", `{"name": "Note", "rendered": true}`).Has("<h1>Head</h1>",
 		"[[Evil]] <strong>bold</strong>")

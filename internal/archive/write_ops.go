@@ -15,7 +15,7 @@ import (
 func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
+		cardWrites, partWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
 		backupFiles, healthWork, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)
@@ -65,8 +65,9 @@ type writtenCard struct {
 	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written too."`
 	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Other cards of this name at other levels; request them as ~ID."`
 	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
-	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: number of places that the patch would replace."`
-	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: diff of the content."`
+	hiding
+	Matches int    `json:"matches,omitzero" jsonschema:"Of a dry run: number of places that the patch would replace."`
+	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: diff of the content."`
 
 	url string // REST address of the card
 }
@@ -112,6 +113,9 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 		if o.ID != card.ID {
 			out.Homonyms = append(out.Homonyms, summaryFromCard(l, o))
 		}
+	}
+	if out.hiding, err = hidingOf(ctx, l, card, r); err != nil {
+		return writtenCard{}, err
 	}
 	if !r.DryRun {
 		c.Reply.ETag = strconv.FormatUint(uint64(out.Version), 10)

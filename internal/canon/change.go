@@ -21,10 +21,12 @@ type ChangeSet struct {
 	Cause   uuid.UUID // the change that led to this one; zero if there is none
 	Note    string    // reason for the change, in the author's words; may be ""
 
-	bodies map[Hash][]byte
-	keys   []markup.Key                        // keys that created and renamed cards will have
-	once   bool                                // refuse if the event's key was used recently; see Plan.EventOnce
-	only   func(context.Context, Reader) error // called in the write transaction, to refuse the change; may be nil
+	bodies  map[Hash][]byte
+	keys    []markup.Key                        // keys that created and renamed cards will have
+	opened  []Opened                            // hidden parts that get a wider label
+	ignored []string                            // new marks that hide nothing
+	once    bool                                // refuse if the event's key was used recently; see Plan.EventOnce
+	only    func(context.Context, Reader) error // called in the write transaction, to refuse the change; may be nil
 }
 
 // ReadMark identifies the state of a card that a plan read or, if Card is zero, of a link.
@@ -214,9 +216,12 @@ type Receipt struct {
 	Seq      Seq
 	At       time.Time
 	Targets  []CardID
-	Replayed bool   // the idempotency key was used before, and nothing was done now
-	DryRun   bool   // all checks passed, and nothing was committed
-	Cards    []Card // changed cards in their state after the change, in order of change
+	Replayed bool     // the idempotency key was used before, and nothing was done now
+	DryRun   bool     // all checks passed, and nothing was committed
+	Cards    []Card   // changed cards in their state after the change, in order of change
+	Opened   []Opened // data that more readers see after the change; not of a replayed one
+	// IgnoredMarks are new marks in texts of writers who may hide nothing; not of a replayed change.
+	IgnoredMarks []string
 
 	// For ReadAfter.
 	seen   *createCache

@@ -101,7 +101,7 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
 // commitIn commits a ChangeSet inside a transaction. A dry run ends with errDryRun.
 func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
 	if set.isEmpty() {
-		return Receipt{At: c.commitTime(), Targets: set.Targets}, nil
+		return Receipt{At: c.commitTime(), Targets: set.Targets, IgnoredMarks: set.ignored}, nil
 	}
 	receipt, err := c.applyChanges(ctx, tx, g, w, set)
 	if err == nil && g.Request().DryRun {
@@ -228,7 +228,7 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 		err = tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(idempotencyLife)})
 	}
-	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards, bodies: set.bodies}, err
+	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards, Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, bodies: set.bodies}, err
 }
 
 // isEmpty reports whether a ChangeSet commits nothing.

@@ -68,6 +68,15 @@ type Part struct {
 	Lost  bool // the block that it followed is gone; it stands at the end of its section
 }
 
+// Opened is a card, or a hidden part of a text, that a change shows to more readers.
+type Opened struct {
+	Card     CardID
+	Name     string
+	Part     string       // id of the part; "" for the card with its open text and fields
+	Text     string       // of the part
+	From, To access.Label // those who saw it before, and those who see it now
+}
+
 // showsParts reports whether a view may see hidden parts of a card's text.
 func (c Card) showsParts(v access.View) bool {
 	return c.Parts != NoParts && (v.Level >= access.LevelGM || c.Parts == NamedParts && v.Subject != "")
@@ -249,6 +258,9 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM, Label: access.NewLabel(access.LevelGM),
 		NewID: p.newPartID, Spans: e.Hide}
 	text, out := w.Divide(was.Text, *e.Content)
+	for _, m := range out.Ignored {
+		p.set.ignored = append(p.set.ignored, m.What)
+	}
 	if len(text.Parts)+len(was.holders) > 0 {
 		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
 	}

@@ -25,6 +25,11 @@ func (p *Plan) LabelParts(c Card, ids []string, label access.Label) (Card, error
 		}
 	}
 	now := was.Relabel(form, label, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
+	for _, x := range was.Parts {
+		if to := c.Label.Meet(label); slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
+			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID, Text: x.Text, From: x.Label, To: to})
+		}
+	}
 	p.dependOn(c)
 	p.divided[c.ID] = &dividedText{holders: was.holders, now: now}
 	before := c.Content

@@ -18,6 +18,7 @@ type projector struct {
 	rec              *Record
 	fresh            map[Hash][]byte // bodies in memory; others are read from the store
 	cards            []Card          // changed cards in their state after the change
+	opened           []Opened        // cards that more readers see after the change
 	known            map[CardID]Card // cards that this commit wrote, in their current state
 	made             map[CardID]bool // cards that this commit created
 	worldRow         *World          // the world's row; read when first needed
@@ -180,6 +181,7 @@ func (p *projector) putNewVersion(ctx context.Context, c *Card) error {
 // reviseCard writes the new state of a living card as a new version. If its name or label has
 // changed, it updates all cards below it.
 func (p *projector) reviseCard(ctx context.Context, old Card, c *Card) error {
+	p.noteOpened(old, *c)
 	if err := p.putNewVersion(ctx, c); err != nil {
 		return err
 	}

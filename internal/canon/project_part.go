@@ -56,3 +56,11 @@ func (p *projector) hidePast(ctx context.Context, c Card) error {
 	}
 	return nil
 }
+
+// noteOpened notes a card whose label lets more readers see it than before.
+func (p *projector) noteOpened(was, c Card) {
+	if was.ID.IsZero() || was.Label.Covers(c.Label) || c.Trashed() {
+		return
+	}
+	p.opened = append(p.opened, Opened{Card: c.ID, Name: c.Name, From: was.Label, To: c.Label})
+}

@@ -109,6 +109,7 @@ func (p *projector) relabelVersion(ctx context.Context, was Card, c *Card) error
 	if was.Label.Equal(c.Label) {
 		return nil
 	}
+	p.noteOpened(was, *c)
 	for l := c.Label.Level; l < was.Label.Level; l++ {
 		c.Counts[l-1]++
 	}

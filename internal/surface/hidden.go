@@ -1,0 +1,111 @@
+package surface
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/slicesx"
+)
+
+// HiddenPart tells a caller of a hidden part of a card's text.
+type HiddenPart struct {
+	ID   string           `json:"id" jsonschema:"Names the part for reveal_part and hide_part."`
+	What string           `json:"what" jsonschema:"The beginning of its text."`
+	At   int              `json:"at" jsonschema:"Characters of content before it."`
+	From string           `json:"from" jsonschema:"From whom it is hidden: players, or players and game masters."`
+	Told []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
+	Lost bool             `json:"lost,omitzero" jsonschema:"The text that it followed is gone; it stands at the end of its section."`
+}
+
+// MaxHidden is the number of hidden parts that an answer lists at most.
+const MaxHidden = 100
+
+// maxWhat is the number of characters of a hidden part that an answer shows.
+const maxWhat = 80
+
+// HiddenParts lists the hidden parts of a card's text that the caller sees.
+func HiddenParts(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]HiddenPart, error) {
+	parts, err := l.Parts(ctx, c)
+	if err != nil || len(parts) == 0 || l.View().Level < access.LevelGM {
+		return nil, err
+	}
+	whole, err := l.Content(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	at, chars := 0, 0
+	return slicesx.Map(parts[:min(len(parts), MaxHidden)], func(p canon.Part) HiddenPart {
+		chars += utf8.RuneCountInString(whole[at:p.At])
+		at = p.At
+		return HiddenPart{ID: p.ID, What: excerpt(p.Text), At: chars, From: HiddenFrom(p.Label), Told: p.Label.Subjects,
+			Lost: p.Lost}
+	}), nil
+}
+
+func excerpt(text string) string {
+	return markup.Shorten(markup.OneLine(markup.Clip(text, 10*maxWhat)), maxWhat)
+}
+
+// HiddenFrom names those who do not see data with a label.
+func HiddenFrom(l access.Label) string {
+	switch {
+	case l.Level <= access.LevelUser:
+		return "nobody"
+	case l.Level == access.LevelGM:
+		return "players"
+	}
+	return "players and game masters"
+}
+
+// OpenedData tells a caller what a change shows to more readers.
+type OpenedData struct {
+	Name string           `json:"name" jsonschema:"The card."`
+	ID   canon.CardID     `json:"id"`
+	Part string           `json:"part,omitzero" jsonschema:"Id of the hidden part that opens; without it the card opens, with its open text and fields."`
+	What string           `json:"what,omitzero" jsonschema:"The beginning of the text that opens."`
+	To   string           `json:"to" jsonschema:"Lowest level that reads it now."`
+	Told []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
+	// Parts stay hidden when a card opens.
+	Parts []HiddenPart `json:"stays_hidden,omitzero" jsonschema:"Hidden parts of the card's text, which stay hidden."`
+}
+
+// MaxOpened is the number of opened cards and parts that an answer lists at most.
+const MaxOpened = 1000
+
+// OpenedBy lists what a change shows to more readers, of that which the caller sees.
+func OpenedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (all []OpenedData, err error) {
+	for _, o := range r.Opened[:min(len(r.Opened), MaxOpened)] {
+		if !l.View().Sees(o.To) {
+			continue
+		}
+		d := OpenedData{Name: o.Name, ID: o.Card, Part: o.Part, What: excerpt(o.Text), To: o.To.Level.String(),
+			Told: o.To.Subjects}
+		if o.Part == "" {
+			if err := describeOpened(ctx, l, &d); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// describeOpened adds the beginning of an opened card's open text, and its hidden parts.
+func describeOpened(ctx context.Context, l *canon.Snapshot, d *OpenedData) error {
+	c, ok, err := l.ByID(ctx, d.ID)
+	if err != nil || !ok {
+		return err
+	}
+	if canon.TextOf(c.Type) != canon.TextFile {
+		text, err := l.Body(ctx, c.Content)
+		if err != nil {
+			return err
+		}
+		d.What = excerpt(canon.PlainText(c.TextKind(), text))
+	}
+	d.Parts, err = HiddenParts(ctx, l, c)
+	return err
+}
