@@ -30,15 +30,24 @@ type writeIn struct {
 }
 
 type writeOut struct {
-	Did      string `json:"did"`
-	Name     string `json:"name"`
-	ID       string `json:"id,omitzero"`
-	Type     string `json:"type,omitzero"`
-	Version  int    `json:"version,omitzero"`
-	ETag     any    `json:"etag,omitzero"`
-	Change   string `json:"change_id,omitzero"`
-	Diff     string `json:"diff,omitzero"`
-	Proposal string `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
+	Did      string       `json:"did"`
+	Name     string       `json:"name"`
+	ID       string       `json:"id,omitzero"`
+	Type     string       `json:"type,omitzero"`
+	Version  int          `json:"version,omitzero"`
+	ETag     any          `json:"etag,omitzero"`
+	Change   string       `json:"change_id,omitzero"`
+	Diff     string       `json:"diff,omitzero"`
+	Proposal string       `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
+	Hidden   []hiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
+	Ignored  []string     `json:"marks_ignored,omitzero" jsonschema:"New marks of secrecy that hide nothing, because only game masters hide: everybody reads these texts."`
+}
+
+// hiddenPart is a hidden part of a page's text.
+type hiddenPart struct {
+	ID   string `json:"id" jsonschema:"Names it for reveal_part and hide_part."`
+	What string `json:"what" jsonschema:"The beginning of its text."`
+	From string `json:"from" jsonschema:"From whom it is hidden."`
 }
 
 func (f *Front) writeOp() *op.Operation {
@@ -48,6 +57,7 @@ func (f *Front) writeOp() *op.Operation {
 		Doc: "Create a page, such as a character, place, item, rule or note, or edit one and leave the rest as it " +
 			"is: " +
 			"add or append a sentence or paragraph at the end, write it down, correct, fix or replace words, " +
+			"hide a passage from players by writing %%secret%% or a [!secret] callout, " +
 			"change it to read otherwise, put a label or tag on it, set or remove fields and its kind, or give " +
 			"the whole text. " +
 			"dry_run shows the change and makes none; history shows it later.",

@@ -2,9 +2,11 @@ package mcpd
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 )
@@ -29,6 +31,9 @@ func (s *Server) writeInstructions(ctx context.Context, c *call) string {
 		head += "\nA write also takes idempotency_key (repeating it has no second effect), a proposal provenance, any call " +
 			"world; in arguments or _meta."
 	}
+	if leadsAWorld(c.caller) {
+		head += "\nText between %% and %%, in a comment or in a [!secret] callout is hidden from players."
+	}
 	if s.showsDefault(c) {
 		head += "\nfind_operation finds all that is not listed."
 	}
@@ -41,6 +46,12 @@ func (s *Server) writeInstructions(ctx context.Context, c *call) string {
 		tail.WriteString(line)
 	}
 	return head + tail.String()
+}
+
+// leadsAWorld reports whether a caller is a game master, whose marks hide, in some world.
+func leadsAWorld(c access.Caller) bool {
+	roles := append(slices.Collect(maps.Values(c.Roles)), c.EveryRole)
+	return slices.Max(roles) >= access.RoleGM
 }
 
 // worldWords names worlds in a phrase that leaves room for the rest of the first part.
