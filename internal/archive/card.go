@@ -111,7 +111,11 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	if err != nil {
 		return fullCard{}, err
 	}
-	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(l.FieldsOf(s.card.Type, s.card.Fields)),
+	fields, err := l.Fields(ctx, s.card)
+	if err != nil {
+		return fullCard{}, err
+	}
+	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(fields),
 		Codename:  s.card.Codename,
 		CreatedAt: surface.Stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
 		url: c.BaseURL + cardPath(s.card.Name), TextFormat: formName(s.card.TextKind())}

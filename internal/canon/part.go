@@ -2,6 +2,7 @@ package canon
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -48,6 +49,8 @@ const (
 type Places struct {
 	Base  Hash    `json:"base,omitzero"` // of the text above in which At counts
 	Parts []Place `json:"parts,omitempty"`
+	// Fields are the names of the fields of this card that are hidden fields of the card above.
+	Fields []string `json:"fields,omitempty"`
 }
 
 // Place is a hidden part and its place.
@@ -117,11 +120,13 @@ func (s *Snapshot) holders(ctx context.Context, c Card) ([]Card, error) {
 
 // wholeText returns a card's text with the hidden parts that the view sees.
 func (s *Snapshot) wholeText(ctx context.Context, c Card) (keptText, error) {
-	open, err := s.Body(ctx, c.Content)
-	if err != nil {
-		return keptText{}, err
+	var t keptText
+	var err error
+	if c.TextKind() != TextFile {
+		if t.Open, err = s.Body(ctx, c.Content); err != nil {
+			return keptText{}, err
+		}
 	}
-	t := keptText{Text: secrecy.Text{Open: open}}
 	if t.holders, err = s.holders(ctx, c); err != nil {
 		return keptText{}, err
 	}
@@ -240,8 +245,13 @@ func (s *Snapshot) versionText(ctx context.Context, c Card, v Version, at Seq) (
 // card, and in texts for programs.
 func (p *Plan) mayBeDivided(c Card, typ Type) bool {
 	_, ok := formOf(c.TextKind())
+	return ok && p.mayHaveHolders(c, typ)
+}
+
+// mayHaveHolders reports whether cards below a card may hold hidden parts and fields of it.
+func (p *Plan) mayHaveHolders(c Card, typ Type) bool {
 	part := lastPart(c.Key)
-	return ok && !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(part) == access.LevelUser
+	return !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(part) == access.LevelUser
 }
 
 // lastPart returns the last part of a key.
@@ -261,8 +271,12 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	for _, m := range out.Ignored {
 		p.set.ignored = append(p.set.ignored, m.What)
 	}
-	if len(text.Parts)+len(was.holders) > 0 {
-		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
+	var fields map[string]any
+	if d := p.divided[c.ID]; d != nil && !d.written {
+		fields = d.fields
+	}
+	if len(text.Parts)+len(was.holders)+len(fields) > 0 {
+		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory, fields: fields}
 	}
 	return text.Open, nil
 }
@@ -290,9 +304,10 @@ func (p *Plan) textBefore(before Card) (keptText, error) {
 // dividedText is a text that the plan has divided.
 type dividedText struct {
 	now     secrecy.Text
-	holders []Card // of its parts
-	hid     bool   // text that was open is hidden now
-	written bool   // by writeParts
+	holders []Card         // of its parts
+	hid     bool           // text that was open is hidden now
+	fields  map[string]any // the change of the hidden fields; nil removes one
+	written bool           // by writeParts
 }
 
 // writeParts writes the hidden parts of a text that divideText has divided.
@@ -305,12 +320,16 @@ func (p *Plan) writeParts(c Card) error {
 	holders := d.holders
 	written := map[CardID]bool{}
 	d.holders = nil
-	for _, label := range labelsOf(d.now.Parts) {
+	labels := labelsOf(d.now.Parts)
+	if gm := access.NewLabel(access.LevelGM); len(d.fields) > 0 && !slices.ContainsFunc(labels, gm.Equal) {
+		labels = append(labels, gm)
+	}
+	for _, label := range labels {
 		h, err := p.holderFor(c, label, holders)
 		if err != nil {
 			return err
 		}
-		if h, err = p.writeHolder(c, h, label, d.now); err != nil {
+		if h, err = p.writeHolder(c, h, label, d); err != nil {
 			return err
 		}
 		written[h.ID] = true
@@ -320,7 +339,7 @@ func (p *Plan) writeParts(c Card) error {
 		if written[h.ID] {
 			continue
 		}
-		h, err := p.writeHolder(c, h, access.Label{}, d.now)
+		h, err := p.writeHolder(c, h, access.Label{}, d)
 		if err != nil {
 			return err
 		}
@@ -366,7 +385,7 @@ func (p *Plan) holderFor(c Card, label access.Label, holders []Card) (Card, erro
 
 // writeHolder writes the parts with a label to the card that holds them. A holder of another label than its parts keeps
 // none.
-func (p *Plan) writeHolder(c, h Card, label access.Label, t secrecy.Text) (Card, error) {
+func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card, error) {
 	was := ""
 	if !h.ID.IsZero() {
 		var err error
@@ -374,21 +393,22 @@ func (p *Plan) writeHolder(c, h Card, label access.Label, t secrecy.Text) (Card,
 			return Card{}, err
 		}
 	}
-	mine := slices.DeleteFunc(slices.Clone(t.Parts), func(x secrecy.Passage) bool { return !x.Label.Equal(label) })
+	mine := slices.DeleteFunc(slices.Clone(d.now.Parts), func(x secrecy.Passage) bool { return !x.Label.Equal(label) })
 	content, places := layOut(was, h.Places, mine)
 	places.Base = c.Content
-	if h.ID.IsZero() {
-		if len(mine) == 0 {
+	var fields json.RawMessage
+	if fields, places.Fields = hiddenFields(h.Places, label, d.fields); h.ID.IsZero() {
+		if len(mine)+len(places.Fields) == 0 {
 			return Card{}, nil
 		}
 		name, _ := holderPart(label)
 		return p.Create(NewCard{Name: c.Name + "+" + name, Parent: c.ID, Type: TypeRichText, Format: c.Format,
-			Content: content, Label: &label, Orphan: true, places: places})
+			Content: content, Fields: fields, Label: &label, Orphan: true, places: places})
 	}
-	if h.Places != nil && content == was && p.placesStay(h, t.Open, places) {
+	if h.Places != nil && content == was && fields == nil && p.placesStay(h, d.now.Open, places) {
 		return h, nil
 	}
-	return p.Update(h, Edit{Content: &content, places: places})
+	return p.Update(h, Edit{Content: &content, Fields: fields, places: places})
 }
 
 // placesStay reports whether the stored places of a holder give the wanted ones in today's text.
@@ -481,7 +501,7 @@ func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 	for i, x := range before.Places.Parts {
 		spans[i] = markup.Span{From: x.From, To: x.From + x.Len}
 	}
-	places := &Places{Base: before.Places.Base}
+	places := &Places{Base: before.Places.Base, Fields: before.Places.Fields}
 	for i, r := range secrecy.Follow(was, content, spans) {
 		if strings.TrimSpace(content[r.From:r.To]) == "" || !secrecy.IsMarked(content[r.From:r.To], form) {
 			continue // it is a note of the game master's now, beside the text
@@ -511,7 +531,7 @@ func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places
 	if err := s.addParts(ctx, &t, c.Content, h.Content, h.Places, h.Label); err != nil {
 		return nil, err
 	}
-	places := &Places{Base: c.Content, Parts: slices.Clone(h.Places.Parts)}
+	places := &Places{Base: c.Content, Parts: slices.Clone(h.Places.Parts), Fields: h.Places.Fields}
 	at := map[string]int{}
 	for _, x := range t.Parts {
 		at[x.ID] = x.At

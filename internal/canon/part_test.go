@@ -1,6 +1,7 @@
 package canon_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -263,6 +264,59 @@ func TestHideText(t *testing.T) {
 	gm.wantContent("Inn", "An inn. %%The cook is a spy.%% Cheap.\n")
 	if got := ada.history("Inn"); len(got) != 1 {
 		t.Errorf("a player sees the versions %q", got)
+	}
+	s.wantRebuilt()
+}
+
+// TestHiddenFields writes fields that are the game master's by their names.
+func TestHiddenFields(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	fields := func(who actor) string {
+		t.Helper()
+		var got string
+		if err := who.read(func(snap *canon.Snapshot) error {
+			c, err := snap.Find(t.Context(), "Inn")
+			if err != nil {
+				return err
+			}
+			b, err := snap.Fields(t.Context(), c)
+			got = string(b)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	set := func(who actor, patch string) {
+		t.Helper()
+		if err := who.on("Inn", func(p *canon.Plan, c canon.Card) error {
+			_, err := p.Update(c, canon.Edit{Fields: json.RawMessage(patch)})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gm.must(func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "Inn", Fields: json.RawMessage(`{"beds": 3, "gm notes": "the cook spies"}`)})
+		return err
+	})
+	for _, step := range []struct {
+		who            actor
+		patch, gm, ada string
+	}{
+		{gm, `{"beds": 4}`, `{"beds":4,"gm notes":"the cook spies"}`, `{"beds":4}`},
+		{ada, `{"beds": 5}`, `{"beds":5,"gm notes":"the cook spies"}`, `{"beds":5}`},
+		{gm, `{"gm notes": "the cook spies well"}`, `{"beds":5,"gm notes":"the cook spies well"}`, `{"beds":5}`},
+		{gm, `{"gm notes": null, "secrets": "a cellar"}`, `{"beds":5,"secrets":"a cellar"}`, `{"beds":5}`},
+	} {
+		set(step.who, step.patch)
+		if got := fields(gm); got != step.gm {
+			t.Errorf("after %s the game master reads %s, want %s", step.patch, got, step.gm)
+		}
+		if got := fields(ada); got != step.ada {
+			t.Errorf("after %s a player reads %s, want %s", step.patch, got, step.ada)
+		}
 	}
 	s.wantRebuilt()
 }

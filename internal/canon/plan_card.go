@@ -38,6 +38,8 @@ type NewCard struct {
 	Parent   CardID        // ancestor to place it below, if several have the name; zero: found by name
 	Root     bool          // place it below no ancestor, even if cards have their names
 	Hide     []markup.Span // ranges of the content that are hidden besides those with an exact mark
+	// HideFields are the names of fields that are hidden besides those that are the game master's by their names.
+	HideFields []string
 
 	places *Places
 }
@@ -72,7 +74,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, places: n.places}); err != nil {
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, places: n.places}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
@@ -92,6 +94,7 @@ type Edit struct {
 	Codename *string
 
 	Hide        []markup.Span // ranges of the content that are hidden besides those with an exact mark
+	HideFields  []string      // names of fields that are hidden besides those that are the game master's by their names
 	KeepHistory bool          // text that becomes hidden stays readable in earlier versions
 
 	places *Places
@@ -134,6 +137,9 @@ func (p *Plan) applyEdit(c *Card, before Card, typ Type, e Edit) (err error) {
 		base = nil
 	}
 	if e.Fields != nil || e.Replace {
+		if err := p.divideFields(*c, before, typ, &e); err != nil {
+			return err
+		}
 		if c.Fields, err = mergeFields(base, e.Fields); err != nil {
 			return err
 		}
