@@ -67,13 +67,17 @@ func metaMarks(name string, v any) []exchange.Mark {
 	}
 	switch {
 	case exchange.HasKey(marks().Keys.Readers, key):
-		return levelMarks(name, v)
-	case exchange.HasKey(marks().Keys.Ambiguous, key):
-		if l, ok := access.ParseLevel(strings.ToLower(exchange.TextOf(v))); ok && l > access.LevelUser {
+		found := levelMarks(name, v)
+		if len(found) > 0 && key == "audience" { // the others are asked about: "visibility: 12 miles" is of a lighthouse
 			return is(false)
 		}
-		if slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
-			return is(false)
+		return found
+	case exchange.HasKey(marks().Keys.Ambiguous, key):
+		if slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool {
+			l, ok := access.ParseLevel(strings.ToLower(t))
+			return ok && l > access.LevelUser || FindWord(t, true) != ""
+		}) {
+			return is(true)
 		}
 		return nil
 	case exchange.HasKey(marks().Keys.Player, key):
