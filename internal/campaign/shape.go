@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
@@ -60,7 +61,7 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 func toMarkdown(ctx context.Context, kind canon.TextKind, content string) string {
 	switch kind {
 	case canon.TextHTML:
-		if md, err := markup.ToMarkdown(ctx, content); err == nil {
+		if md, err := marked.ToMarkdown(ctx, content); err == nil {
 			return markup.Clean(md)
 		}
 		return markup.Clean(markup.Text(content))
@@ -75,7 +76,7 @@ func storedFromMarkdown(ctx context.Context, field string, kind canon.TextKind, 
 	if kind != canon.TextHTML {
 		return markup.Clean(md), nil
 	}
-	html, err := markup.ToHTML(ctx, md)
+	html, err := marked.ToHTML(ctx, md)
 	if err != nil {
 		return "", fault.BrokenRule(field, "%v", err)
 	}
