@@ -163,8 +163,8 @@ func soleParagraph(html string) (words string, ok bool) {
 }
 
 // blockForm matches the start tag of an element that is no text in a paragraph.
-var blockForm = regexp.MustCompile(`(?i)<(?:address|article|aside|blockquote|details|div|dl|figure|footer|h[1-6]|header|hr|li|` +
-	`ol|p|pre|section|table|t[rdh]|ul)\b`)
+var blockForm = regexp.MustCompile(`(?i)<(?:address|article|aside|blockquote|details|div|dl|figure|footer|h[1-6]|header|` +
+	`hr|li|ol|p|pre|section|table|t[rdh]|ul)\b`)
 
 var startForm = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9-]*)`)
 

@@ -57,10 +57,12 @@ func TestMarkedTextSurvives(t *testing.T) {
 			t.Helper()
 			left := open(text, form)
 			if strings.Contains(left, "HID") || strings.Count(text, "HID") < hid {
-				t.Errorf("%s, %s: %d of %d words are left, open is %q\n%s", name, what, strings.Count(text, "HID"), hid, left, text)
+				t.Errorf("%s, %s: %d of %d words are left, open is %q\n%s", name, what, strings.Count(text, "HID"), hid,
+					left, text)
 			}
 			if strings.Count(left, "SEEN") != seen {
-				t.Errorf("%s, %s: %d of %d open words stay open\n%s", name, what, strings.Count(left, "SEEN"), seen, text)
+				t.Errorf("%s, %s: %d of %d open words stay open\n%s", name, what, strings.Count(left, "SEEN"), seen,
+					text)
 			}
 		}
 		check("as it is", text, secrecy.Markdown)

@@ -43,11 +43,11 @@ func (s *Service) Renew(ctx context.Context, g access.Grant, id string) (Result,
 	case !j.Author.isCaller(g.Caller()) && g.View().Level < access.LevelGM:
 		return Result{}, fault.New(fault.Denied, "only its author or a game master can make a proposal again")
 	case status != Outdated && status != Expired:
-		return Result{}, fault.New(fault.Conflict, "the proposal is %s; only one that is outdated or expired can be made again",
-			status).With("status", status)
+		return Result{}, fault.New(fault.Conflict,
+			"the proposal is %s; only one that is outdated or expired can be made again", status).With("status", status)
 	case k == nil || k.Schema() != j.Kind:
-		return Result{}, fault.New(fault.Conflict, "proposals of the form %s are no longer accepted; propose it in the present form",
-			j.Kind)
+		return Result{}, fault.New(fault.Conflict,
+			"proposals of the form %s are no longer accepted; propose it in the present form", j.Kind)
 	}
 	return s.Submit(ctx, g, Submission{Kind: k.Name, Payload: j.Payload, Diverted: j.Diverted,
 		Transport: j.Author.Transport, Common: Common{Purpose: j.Purpose, Provenance: j.Provenance}})

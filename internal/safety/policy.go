@@ -107,8 +107,8 @@ func (f *policyFile) decode(file []byte) error {
 	return nil
 }
 
-// readFile decodes a policy's file and the one that it extends. all has the bytes of both, the base first.
-func readFile(file []byte) (f policyFile, all []byte, err error) {
+// readPolicyFile decodes a policy's file and the one that it extends. all has the bytes of both, the base first.
+func readPolicyFile(file []byte) (f policyFile, all []byte, err error) {
 	if err := f.decode(file); err != nil || f.Extends == "" {
 		return f, file, err
 	}
@@ -123,7 +123,7 @@ func readFile(file []byte) (f policyFile, all []byte, err error) {
 
 // Load loads a policy's file. It refuses a file that it does not fully understand.
 func Load(file []byte) (*Policy, error) {
-	f, all, err := readFile(file)
+	f, all, err := readPolicyFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -206,7 +206,8 @@ func TestARefusedAnswerLosesNoOther(t *testing.T) {
 	}
 	answered("a refused form", body)
 	form.Del("open")
-	if _, body, _ = gm.send("POST", res.Request.URL.Path, form); strings.Contains(body, `role="alert"`) || len(questionsOf(body)) > 0 {
+	if _, body, _ = gm.send("POST", res.Request.URL.Path, form); strings.Contains(body, `role="alert"`) ||
+		len(questionsOf(body)) > 0 {
 		t.Errorf("the answers are not taken: %.3000s", body)
 	}
 }

@@ -65,8 +65,10 @@ func TestASuggestedPatchIsApproved(t *testing.T) {
 		"append":       {{"content": "<p>Wet now.</p>"}, {"content": "\n\nWet now."}},
 		"prepend":      {{"content": "<p>Wet now.</p>"}, {"content": "Wet now.\n\n"}},
 		"find_replace": {{"find": "quay", "replace": "Wet now"}, {"find": "quay", "replace": "Wet now"}},
-		"regex":        {{"pattern": "qu(ay)", "replacement": "Wet now $1"}, {"pattern": "qu(ay)", "replacement": "Wet now $1"}},
-		"section":      {{"heading": "Trade", "content": "<p>Wet now.</p>"}, {"heading": "Trade", "content": "Wet now.\n"}},
+		"regex": {{"pattern": "qu(ay)", "replacement": "Wet now $1"},
+			{"pattern": "qu(ay)", "replacement": "Wet now $1"}},
+		"section": {{"heading": "Trade", "content": "<p>Wet now.</p>"},
+			{"heading": "Trade", "content": "Wet now.\n"}},
 		"replace_between": {{"start_marker": "An old", "end_marker": "stands", "replacement_html": "Wet now "},
 			{"start_marker": "An old", "end_marker": "stands", "replacement_html": "Wet now "}},
 	}

@@ -68,7 +68,7 @@ func metaMarks(name string, v any) []exchange.Mark {
 	switch {
 	case exchange.HasKey(marks().Keys.Readers, key):
 		found := levelMarks(name, v)
-		if len(found) > 0 && key == "audience" { // the others are asked about: "visibility: 12 miles" is of a lighthouse
+		if len(found) > 0 && key == "audience" { // others ask: "visibility: 12 miles" is a lighthouse's
 			return is(false)
 		}
 		return found
