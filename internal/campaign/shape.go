@@ -61,7 +61,7 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 func toMarkdown(ctx context.Context, kind canon.TextKind, content string) string {
 	switch kind {
 	case canon.TextHTML:
-		if md, err := marked.ToMarkdown(ctx, content); err == nil {
+		if md, err := markup.ToMarkdown(ctx, content); err == nil {
 			return markup.Clean(md)
 		}
 		return markup.Clean(markup.Text(content))
