@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 )
@@ -27,9 +28,9 @@ func formOf(kind canon.TextKind) (f canon.TextFormat, ok bool) {
 // viewOf returns the view that shows content of a format in the other one.
 func viewOf(stored canon.TextFormat) markup.View {
 	if stored == canon.FormatMarkdown {
-		return markup.HTMLView
+		return marked.HTMLView
 	}
-	return markup.MarkdownView
+	return marked.MarkdownView
 }
 
 // usualForm returns the form in which a call reads and writes content if it names none: the card's own.
@@ -184,15 +185,18 @@ func (w *writer) patchedContent(s *sheet, c canon.Card, before string) (*string,
 	if err != nil {
 		return nil, conversionFault("format", err)
 	}
-	other := canon.TextMarkdown
+	other, fit := canon.TextMarkdown, marked.FitMarkdown
 	if given == canon.FormatHTML {
-		other = canon.TextHTML
+		other, fit = canon.TextHTML, marked.FitHTML
 	}
 	r, err := s.patch.applyTo(w.ctx, c, other, shown)
 	if err != nil {
 		return nil, err
 	}
-	after, err := viewOf(own).MapEdit(w.ctx, before, r.Content)
+	after, err := fit(w.ctx, r.Content)
+	if err == nil {
+		after, err = viewOf(own).MapEdit(w.ctx, before, after)
+	}
 	if errors.Is(err, markup.ErrNotExact) {
 		e := fault.New(fault.Conflict, "the text of %q is kept as %s, and this change of its %s form cannot be made there without rewriting more; "+
 			"read the card with format %[2]s and send the patch in that form, with format %[2]s", c.Name, own, given)

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 )
 
@@ -157,6 +158,11 @@ func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card,
 		e.Content = &text
 		return e, err
 	case kind != c.TextKind():
+		if c.TextKind() == canon.TextHTML { // also what readers are not shown
+			if now, err = marked.ToMarkdown(ctx, content); err != nil {
+				return e, err
+			}
+		}
 		text, err := storedFromMarkdown(ctx, "description", kind, now)
 		e.Content = &text
 		return e, err

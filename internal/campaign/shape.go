@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
@@ -75,7 +76,7 @@ func storedFromMarkdown(ctx context.Context, field string, kind canon.TextKind, 
 	if kind != canon.TextHTML {
 		return markup.Clean(md), nil
 	}
-	html, err := markup.ToHTML(ctx, md)
+	html, err := marked.ToHTML(ctx, md)
 	if err != nil {
 		return "", fault.BrokenRule(field, "%v", err)
 	}

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 )
 
 // importJob is an import, or the check of one.
@@ -61,6 +64,24 @@ type importHide struct {
 	Notes int      `json:"notes"`
 	Parts int      `json:"parts"`
 	Files []string `json:"files"`
+}
+
+// answerTo returns the answer that the choices give to a question: "open", "confirm" or "".
+func (c importChoices) answerTo(mark string) string {
+	switch {
+	case slices.Contains(c.Confirm, mark):
+		return "confirm"
+	case slices.Contains(c.Open, mark):
+		return "open"
+	}
+	return ""
+}
+
+// others returns the choices of a list that answer none of the questions of a report.
+func (r importReport) others(choices []string) []string {
+	return slicesx.Filter(choices, func(c string) bool {
+		return !slices.ContainsFunc(r.Doubts, func(h importHide) bool { return h.choice() == c })
+	})
 }
 
 // choice returns the text by which an import knows the mark.
@@ -161,12 +182,18 @@ func (s *server) checkUpload(v *visit) error {
 }
 
 // showImportJob shows a check, to be decided about, or an import.
-func (s *server) showImportJob(v *visit) error { return v.writeImportJob(v.r.PathValue("id"), nil) }
+func (s *server) showImportJob(v *visit) error {
+	return v.writeImportJob(v.r.PathValue("id"), nil, nil)
+}
 
-func (v *visit) writeImportJob(id string, problem error) error {
+// writeImportJob shows a check or an import. After a problem it shows the answers that were given, which are not kept.
+func (v *visit) writeImportJob(id string, problem error, given *importChoices) error {
 	j, err := call[importJob](v, "get_import", fields{"id": id})
 	if err != nil {
 		return err
+	}
+	if given != nil {
+		j.Choices = *given
 	}
 	said, _ := problemOf(problem)
 	return v.write(statusOf(problem), importJobPage(v.frame("Import"), j, said))
@@ -192,6 +219,7 @@ func (j listedJob) isImport() bool { return j.Kind == "check_import" || j.Kind =
 func (s *server) decideImport(v *visit) error {
 	id, form := v.r.PathValue("id"), v.r.PostForm
 	var j importJob
+	var given *importChoices
 	var err error
 	switch v.r.PathValue("do") {
 	case "cancel":
@@ -199,28 +227,34 @@ func (s *server) decideImport(v *visit) error {
 	case "carry-out":
 		j, err = call[importJob](v, "carry_out_import", fields{"id": id})
 	case "check":
-		in := fields{}.with("level", form.Get("level"))
-		open, confirm := form["open"], form["confirm"]
-		for i, mark := range form["mark"] {
-			switch form.Get("decide-" + strconv.Itoa(i)) {
-			case "open":
-				open = append(open, mark)
-			case "confirm":
-				confirm = append(confirm, mark)
-			}
-		}
-		in["open"], in["confirm"], in["hide_links"] = nonNil(open), nonNil(confirm), form.Get("hide_links") != ""
-		j, err = call[importJob](v, "check_import", in)
+		given = givenChoices(form)
+		j, err = call[importJob](v, "check_import", fields{"open": nonNil(given.Open), "confirm": nonNil(given.Confirm),
+			"hide_links": given.HideLinks}.with("level", given.Level))
 	default:
 		err = errNothingHere
 	}
 	if problem, _ := problemOf(err); problem != "" {
-		return v.writeImportJob(id, err)
+		return v.writeImportJob(id, err, given)
 	}
 	if err != nil {
 		return err
 	}
 	return v.redirect(addressOf("import", v.world, j.ID))
+}
+
+// givenChoices returns the choices that a form sends.
+func givenChoices(form url.Values) *importChoices {
+	c := importChoices{Level: form.Get("level"), Open: form["open"], Confirm: form["confirm"],
+		HideLinks: form.Get("hide_links") != ""}
+	for i, mark := range form["mark"] {
+		switch form.Get("decide-" + strconv.Itoa(i)) {
+		case "open":
+			c.Open = append(c.Open, mark)
+		case "confirm":
+			c.Confirm = append(c.Confirm, mark)
+		}
+	}
+	return &c
 }
 
 // nonNil returns a list whose JSON is no null.

@@ -33,6 +33,7 @@ type proposalView struct {
 	Repeats  []repeat        `json:"mayRepeat"`
 	Denied   []fault.Field   `json:"conflicts"`
 	Origin   *provenance     `json:"provenance"`
+	MayRenew bool            `json:"-"` // the person may make it again
 	Replayed *replayed       `json:"-"` // the verdict, computed again; nil if nobody asked
 }
 
@@ -170,6 +171,8 @@ func (s *server) showProposal(v *visit) error {
 	if err != nil {
 		return err
 	}
+	p.MayRenew = (p.Status == "outdated" || p.Status == "expired") &&
+		(p.Author == string(v.caller.Subject) || managesWorlds(v.caller))
 	view := v.r.URL.Query().Get("view")
 	switch view {
 	case "players":
@@ -186,6 +189,9 @@ func (s *server) showProposal(v *visit) error {
 
 // decideProposal accepts a proposal exactly as the page showed it, or rejects it.
 func (s *server) decideProposal(v *visit) error {
+	if v.r.PathValue("do") == "renew" {
+		return v.renewProposal()
+	}
 	in := fields{"proposalId": v.r.PathValue("id")}.with("note", v.r.PostFormValue("note"))
 	var err error
 	switch v.r.PathValue("do") {
@@ -204,4 +210,13 @@ func (s *server) decideProposal(v *visit) error {
 		return err
 	}
 	return v.redirect(addressOf("proposals", v.world, v.r.PathValue("id")))
+}
+
+// renewProposal makes a proposal again, and shows the new one.
+func (v *visit) renewProposal() error {
+	made, err := call[proposalView](v, "renew-proposal", fields{"proposalId": v.r.PathValue("id")})
+	if err != nil {
+		return err
+	}
+	return v.redirect(addressOf("proposals", v.world, made.ID))
 }

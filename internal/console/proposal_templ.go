@@ -49,7 +49,7 @@ func proposalsPage(f frame, list proposalList, mayDecide bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range [][2]string{{"pending_review", "Waiting"}, {"accepted", "Accepted"}, {"rejected", "Rejected"}, {"withdrawn", "Withdrawn"}, {"expired", "Expired"}} {
+			for _, s := range [][2]string{{"pending_review", "Waiting"}, {"accepted", "Accepted"}, {"rejected", "Rejected"}, {"withdrawn", "Withdrawn"}, {"outdated", "Outdated"}, {"expired", "Expired"}} {
 				if s[0] == list.Status {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<a href=\"")
 					if templ_7745c5c3_Err != nil {
@@ -1463,8 +1463,31 @@ func proposalPage(f frame, p proposalView, mayDecide bool, view string) templ.Co
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			if p.MayRenew && f.As == "" {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<form method=\"post\" action=\"")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				var templ_7745c5c3_Var77 string
+				templ_7745c5c3_Var77, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.link("proposals", p.ID, "renew")).ResolveURL(ctx)
+				if templ_7745c5c3_Err != nil {
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `proposal.templ`, Line: 231, Col: 66}
+				}
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var77)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "\"><p class=\"hint\">The world has changed, or nobody decided in time. The same change can be proposed again for the cards as they are today.</p><div class=\"actions\"><button class=\"primary\">Make it again</button></div></form>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 133, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			if p.Status == "pending_review" && !mayDecide {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<p class=\"hint\">A person with the right to approve decides on it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<p class=\"hint\">A person with the right to approve decides on it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

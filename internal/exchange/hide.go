@@ -4,9 +4,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/fault"
 	"loregate/internal/secrecy"
+	"loregate/internal/markup"
 )
 
 // Names of the rules that every format shares.
@@ -41,13 +44,25 @@ type choices struct {
 func newChoices(texts []string) choices {
 	l := choices{by: map[string]*choice{}}
 	for _, text := range texts {
-		c := &choice{text: text, folded: FoldCase(strings.Trim(strings.TrimSpace(text), "/"))}
+		c := &choice{text: text, folded: foldChoice(text)}
 		if l.by[c.folded] == nil {
 			l.by[c.folded] = c
 			l.all = append(l.all, c)
 		}
 	}
 	return l
+}
+
+// maxMark is the greatest length of the text of a mark, so that a choice can name it.
+const maxMark = 500
+
+// foldChoice returns the form in which a choice and the names of a mark are compared. A form on a page changes line
+// ends and control characters on their way back.
+func foldChoice(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError
+	})
+	return FoldCase(strings.Trim(strings.Join(words, " "), "/ "))
 }
 
 // Choices decide which marks hide, and count them.
@@ -67,11 +82,13 @@ func NewChoices(open, confirm []string) *Choices {
 // namesOfMark returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
 // mark; for a folder its base name is enough.
 func namesOfMark(m secrecy.Mark, file string) []string {
-	what := FoldCase(m.What)
-	names := []string{what, m.Rule, m.Rule + " " + what, m.Rule + ": " + what, FoldCase(file),
-		FoldCase(strings.TrimSuffix(file, path.Ext(file)))}
+	names := []string{m.What, m.Rule, m.Rule + " " + m.What, m.Rule + ": " + m.What, file,
+		strings.TrimSuffix(file, path.Ext(file))}
 	if m.Rule == RuleFolder {
-		names = append(names, path.Base(what))
+		names = append(names, path.Base(m.What))
+	}
+	for i, n := range names {
+		names[i] = foldChoice(n)
 	}
 	for _, n := range names {
 		if tag, ok := strings.CutPrefix(n, "#"); ok {
@@ -101,7 +118,7 @@ func (c *Choices) IsConfirmed(names ...string) bool {
 	}
 	folded := make([]string, len(names))
 	for i, name := range names {
-		folded[i] = FoldCase(name)
+		folded[i] = foldChoice(name)
 	}
 	found := c.confirm.matching(folded)
 	for _, k := range found {
@@ -113,6 +130,7 @@ func (c *Choices) IsConfirmed(names ...string) bool {
 // Decide reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
 // was both opened and confirmed hides.
 func (c *Choices) Decide(m secrecy.Mark, file string, part bool) bool {
+	m.What = markup.Clip(m.What, maxMark)
 	opened, kept := false, false
 	if len(c.open.all)+len(c.confirm.all) > 0 {
 		names := namesOfMark(m, file)

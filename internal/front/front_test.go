@@ -52,6 +52,7 @@ func TestWriteCreatesAndChanges(t *testing.T) {
 	for _, row := range []struct{ input, did, content string }{
 		{`{"name": "Quay", "append": "Nets *dry*.", "dry_run": true}`, "would be changed", "Wet stones"},
 		{`{"name": "Quay", "append": "Nets *dry*."}`, "changed", "<em>dry</em>"},
+		{`{"name": "Quay", "append": "It %%leaks%% a lot."}`, "changed", "It <!-- leaks --> a lot."},
 		{`{"name": "Quay", "find": "Wet", "replace": "Cold"}`, "changed", "Cold stones"},
 		{`{"name": "Quay", "find": "Cold", "content": "Warm"}`, "changed", "Warm stones"},
 		{`{"name": "Weir", "content": "A *weir*.", "dry_run": true}`, "would be created", ""},

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/markup"
+	"loregate/internal/marked"
 	"loregate/internal/op"
 	"loregate/internal/slicesx"
 )
@@ -219,7 +219,7 @@ func fitPatch(ctx context.Context, found foundCard, patch args) error {
 	if !ok || canon.TextOf(found.Type) != canon.TextHTML {
 		return nil
 	}
-	html, err := markup.ToHTML(ctx, text)
+	html, err := marked.ToHTML(ctx, text)
 	if err != nil {
 		return fault.BadField("append", "cannot be converted to the HTML of this card").Because(err)
 	}

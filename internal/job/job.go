@@ -33,7 +33,7 @@ type Job struct {
 	Owner   string       // the process that runs it
 	State   State
 	Stop    bool            // its process is asked to stop it
-	Result  json.RawMessage // result of a completed job
+	Result  json.RawMessage // result of a completed job, or of a failed one that kept it
 	Problem string          // problem of a failed or cancelled job, shown to its caller
 	Created time.Time
 	Started time.Time // zero while it waits

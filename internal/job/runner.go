@@ -133,6 +133,9 @@ func (r *Runner) keepLease() {
 // Work is the function of a job. Its result is encoded as JSON.
 type Work func(ctx context.Context) (any, error)
 
+// Kept is returned by work that fails, for a result that is shown with its problem.
+type Kept struct{ Result any }
+
 // Start starts work with a grant and waits for it up to patience. The Job it returns has ended if the work ended in
 // that time; else it is queued or running. Start refuses the job if too many wait.
 func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patience time.Duration,
@@ -314,6 +317,9 @@ func endOf(j Job, g access.Grant, result any, err error) Job {
 		return j
 	}
 	j.State, j.Result = Failed, nil
+	if kept, ok := result.(Kept); ok {
+		j.Result, _ = json.Marshal(kept.Result)
+	}
 	if err == errCancelled {
 		j.State = Cancelled
 	} else if errors.Is(err, context.Canceled) {

@@ -24,11 +24,15 @@ type View struct {
 type textSpan struct{ start, end int }
 
 // HTMLView shows Markdown as HTML, MarkdownView shows HTML as Markdown.
-var (
-	HTMLView = View{split: splitMarkdown, join: "\n", gap: "\n\n", tidy: tidyHTML, back: ToMarkdown,
-		render: func(ctx context.Context, source string) (string, error) { return ToHTML(ctx, MarkdownToWiki(source)) }}
-	MarkdownView = View{split: splitHTML, join: "\n\n", gap: "\n", render: ToMarkdown, back: ToHTML}
-)
+var HTMLView, MarkdownView = Views(ToHTML, ToMarkdown)
+
+// Views returns the views of Markdown as HTML and of HTML as Markdown that convert by two functions, which do at least
+// what ToHTML and ToMarkdown do.
+func Views(toHTML, toMarkdown func(context.Context, string) (string, error)) (asHTML, asMarkdown View) {
+	asHTML = View{split: splitMarkdown, join: "\n", gap: "\n\n", tidy: tidyHTML, back: toMarkdown,
+		render: func(ctx context.Context, source string) (string, error) { return toHTML(ctx, MarkdownToWiki(source)) }}
+	return asHTML, View{split: splitHTML, join: "\n\n", gap: "\n", render: toMarkdown, back: toHTML}
+}
 
 // Render returns the view of a source. Its errors are those of ToHTML.
 func (v View) Render(ctx context.Context, source string) (string, error) {

@@ -95,7 +95,7 @@ func (s *Service) commitChange(ctx context.Context, g access.Grant, w authoredCh
 // applyAccepted applies a candidate whose verdict is stored.
 func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
 	w := c.change()
-	w.cause, w.transport = verdict, ""
+	w.cause = verdict
 	if c.rec.Standing != uuid.Nil { // a standing approval covers exactly the change of the dry run
 		w.seen = &c.seen.set
 	}

@@ -24,15 +24,11 @@ type authoredChange struct {
 	shown  bool             // it must be exactly the change that the proposal's preview shows
 	seen   *canon.ChangeSet // that change, if it was dry-run just now
 	again  bool             // it may already be in the canon
-	// transport is the transport of the call that proposed. It is "" when the proposal is applied
-	// later, since the call was already judged then.
-	transport string
 }
 
 // change returns the candidate's change.
 func (c *candidate) change() authoredChange {
-	return authoredChange{rec: &c.rec, kind: c.kind, draft: c.draft, author: c.grant.Caller(), world: c.grant.World(),
-		transport: c.transport}
+	return authoredChange{rec: &c.rec, kind: c.kind, draft: c.draft, author: c.grant.Caller(), world: c.grant.World()}
 }
 
 // dryRunChange dry-runs a proposal, as the one change that it would commit, including its event.
@@ -118,7 +114,7 @@ func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w authore
 		}
 	}
 	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
-		_, err := d.operation.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.transport, "proposal")}, d.input)
+		_, err := d.operation.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.rec.Author.Transport, "proposal")}, d.input)
 		return err
 	})
 	switch {

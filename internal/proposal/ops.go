@@ -28,7 +28,8 @@ func (s *Service) Operations() []*op.Operation {
 	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
 		list = append(list, s.toolOperation(s.kinds[name]))
 	}
-	return append(append(list, s.proposalOps()...), s.standingOps()...)
+	list = append(append(list, s.proposalOps()...), s.renewOp())
+	return append(list, s.standingOps()...)
 }
 
 // commonNames are the members of an input that belong to Common.

@@ -27,6 +27,7 @@ type got struct {
 	ProposalID, Kind, Status, Author, ExpectedHash, EventID string
 	Conflicts                                               []proposal.Issue
 	MayRepeat                                               []hint
+	Payload                                                 json.RawMessage
 	Preview                                                 []proposal.PreviewItem
 	Verdicts                                                []struct {
 		Gate, Version, InputHash, Code string

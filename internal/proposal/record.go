@@ -58,6 +58,9 @@ type author struct {
 	Level   access.Level   `json:"level"`   // of the view; the proposal is visible to this level and above
 	Account string         `json:"account"` // the account that idempotency keys count by
 	Surface string         `json:"surface,omitempty"`
+	// Transport is the transport of the call that proposed. The wrapped operation runs as a call over it, because
+	// the form of a text that names none depends on it.
+	Transport string `json:"transport,omitempty"`
 }
 
 func authorOf(g access.Grant) author {

@@ -32,14 +32,13 @@ type Submission struct {
 
 // candidate is a proposal on its way through the gates.
 type candidate struct {
-	kind      *Kind
-	grant     access.Grant
-	view      access.View // the author's
-	common    Common
-	transport string // of the call that proposed
-	rec       judgedEvent
-	recorded  *ledgerEntry // the record of a proposal that is judged again; nil for a new one
-	asOf      canon.Seq    // the world's commit that it is judged on; 0 is now
+	kind     *Kind
+	grant    access.Grant
+	view     access.View // the author's
+	common   Common
+	rec      judgedEvent
+	recorded *ledgerEntry // the record of a proposal that is judged again; nil for a new one
+	asOf     canon.Seq    // the world's commit that it is judged on; 0 is now
 
 	beside    error      // the faults of the members beside the payload
 	malformed error      // the faults of the payload
@@ -83,10 +82,11 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidate {
 	req := g.Request()
 	in.Provenance = in.citedProvenance()
-	c := &candidate{kind: k, grant: g, view: g.View(), common: in.Common, transport: in.Transport, beside: in.beside}
+	c := &candidate{kind: k, grant: g, view: g.View(), common: in.Common, beside: in.beside}
 	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload,
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
+	c.rec.Author.Transport = in.Transport
 	c.rec.Purpose = cmp.Or(c.rec.Purpose, k.Purpose)
 	c.rec.Correlation = cmp.Or(in.CorrelationID, c.rec.Correlation)
 	return c

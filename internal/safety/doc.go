@@ -25,6 +25,9 @@
 // classifiers, fitted by scripts/moderation. They find what no term says, and doubt terms in sentences whose words
 // speak against the category.
 //
+// A policy may extend an earlier one: it has all that its file leaves out. From 1.6 on, a policy has patterns of the
+// marks of hidden text (class="secret", [!secret], {{< secret >}}). The marks are not judged, the hidden text is.
+//
 // Patterns are RE2 and are matched on the text before it is split into words, without invisible
 // characters, and from format 2 on also without masks.
 package safety

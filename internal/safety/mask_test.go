@@ -45,6 +45,69 @@ func TestReadings(t *testing.T) {
 	}
 }
 
+// A mark of hidden text is no credential, whatever follows it. A credential in hidden text, or in the place of a mark,
+// is found.
+func TestMarksAreNoCredentials(t *testing.T) {
+	p := published(t)
+	for _, text := range []string{
+		`<div class="secret">see <a href="https://x.example/a1">this</a></div>`,
+		`<div class="secret">The mayor is Mara_2 of pier9b.</div>`,
+		`<div class='col6 game-master secret'>The door to room12b.</div>`,
+		`<div class=secret>It is pier9b.</div>`,
+		`<section class="private" data-visibility="gm">Mara is [[Ilse|the #1]].</section>`,
+		`<p data-secret="true">Mara</p>`,
+		`<p data-gm-secret=yes>Mara</p>`,
+		`<p data-visibility="secret">Mara is pier9b.</p>`,
+		`<p data-reader="game-master">Mara is pier9b.</p>`,
+		`<secret>Mara is pier9b.</secret>`,
+		`<gm>Mara is pier9b.</gm>`,
+		`<p hidden>Mara is pier9b.</p>`,
+		`<details class="secret"><summary>GM</summary>Mara is pier9b.</details>`,
+		"> [!secret]- Mara is pier9b.\n> Yes.",
+		"> [!gm-secret|wide] Mara is pier9b.",
+		"> [!private] Mara is pier9b.",
+		"> [!dungeon-master] Mara is pier9b.",
+		"[secret]Mara is [[Old_3 Town]][/secret]",
+		"[private]Mara is pier9b.[/private] [hidden]Mara[/hidden] [gm]Mara[/gm]",
+		"%%Mara is pier9b.%% <!-- Mara is pier9b. -->",
+		"{{< secret >}}Mara is pier9b.{{< /secret >}}",
+		"{% secret %}Mara is pier9b.{% endsecret %}",
+		"::: secret Mara is pier9b.\n:::",
+		"!!! secret \"Mara is pier9b.\"\n    Yes.",
+		"??? private\n    Mara",
+		"~~~ad-secret\ntitle: pier9b\n~~~",
+		"#secret/plot to pier9b.",
+		"secret:: [[Old_3 Town]]",
+		"**Secret:** [[Old_3 Town]]",
+		"Secret: <b>pier9b</b>",
+		"---\nsecret: true\n---\nMara is pier9b.",
+		">!Mara is pier9b.!<",
+	} {
+		if j := p.Judge("teen", text); j.Flagged() {
+			t.Errorf("%q is judged %v", text, j.Categories)
+		}
+	}
+	for _, text := range []string{
+		`<div class="secret">The password of the server is 94Y2Wt5auBxG!</div>`,
+		`<div class="secret">api_key = abcdef1234</div>`,
+		`<div class="sk-abcdefghij1234567890">x</div>`,
+		`<div class="secret" data-key="ghp_abcdefghijklmnopqrstuvwxyz123456">x</div>`,
+		`<p data-secret="Blumen88!">x</p>`,
+		`<secret>pw is Blumen88!</secret>`,
+		"> [!secret] login is lena with pw Blumen88!",
+		"{{< secret >}}token: a1b2c3d4e5{{< /secret >}}",
+		"[secret]client secret: a1b2c3d4e5[/secret]",
+		"secret = hunter42",
+		"secret: a1b2c3d4e5",
+		"[secret=a1b2c3d4e5]",
+		"%% the private key is a1b2c3d4e5 %%",
+	} {
+		if j := p.Judge("teen", text); !slices.Contains(j.Categories, "secrets") {
+			t.Errorf("%q is judged %v", text, j.Categories)
+		}
+	}
+}
+
 // A speaker in distress is flagged for a person and not blocked; one who urges others is blocked.
 func TestSelfHarmIsFlagged(t *testing.T) {
 	p := published(t)

@@ -31,6 +31,32 @@ func newPattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
+func newPatterns(texts []string) (list []pattern, err error) {
+	for _, t := range texts {
+		p, err := newPattern(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// dropMarks replaces the marks of hidden text by spaces: the word "secret" in a mark names no credential. The text
+// between the marks stays.
+func (p *Policy) dropMarks(text string) string {
+	if !strings.ContainsFunc(text, isMark) {
+		return text
+	}
+	lower := strings.ToLower(text)
+	for _, m := range p.marks {
+		if m.mayMatch(lower, true) {
+			text = m.ReplaceAllString(text, " ")
+		}
+	}
+	return text
+}
+
 // mayMatch reports whether the pattern may match a text. lower is the text in lower case.
 func (p pattern) mayMatch(lower string, marked bool) bool {
 	return (marked || !p.marked) && (p.literals == nil || strings.ContainsRune(lower, longS) ||

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -28,7 +28,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.5"
+const Current = "policy/1.6"
 
 //go:embed policy/*.json
 var policyFiles embed.FS
@@ -36,10 +36,11 @@ var policyFiles embed.FS
 // Policy is a loaded policy. It is safe for concurrent use.
 type Policy struct {
 	Version  string
-	Hash     string // SHA-256 of its file
+	Hash     string // SHA-256 of its file, after the file that it extends
 	Profiles []string
 
 	format     int
+	marks      []pattern // of hidden text
 	categories []category
 	words      *vocabulary
 	terms      *index // of all categories
@@ -81,30 +82,60 @@ func loadPublished(version string) (*Policy, error) {
 	return Load(b)
 }
 
+// policyFile is a policy as its file has it.
+type policyFile struct {
+	Version    string              `json:"version"`
+	Extends    string              `json:"extends"` // version of the policy that has all that the file leaves out
+	Format     int                 `json:"format"`
+	Profiles   []string            `json:"profiles"`
+	Sets       map[string][]string `json:"sets"`
+	Harmless   []string            `json:"harmless"`
+	Fiction    []string            `json:"fiction"`
+	Real       []string            `json:"real"`
+	Marks      []string            `json:"marks"` // patterns of marks of hidden text, which are not judged
+	Categories []category          `json:"categories"`
+	Scales     scaleFile           `json:"scales"`
+}
+
+// decode reads a file into f. It keeps the members of f that the file leaves out.
+func (f *policyFile) decode(file []byte) error {
+	d := json.NewDecoder(bytes.NewReader(file))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f); err != nil {
+		return fmt.Errorf("safety: policy file: %w", err)
+	}
+	return nil
+}
+
+// readPolicyFile decodes a policy's file and the one that it extends. all has the bytes of both, the base first.
+func readPolicyFile(file []byte) (f policyFile, all []byte, err error) {
+	if err := f.decode(file); err != nil || f.Extends == "" {
+		return f, file, err
+	}
+	base, err := fs.ReadFile(policyFiles, f.Extends+".json")
+	if err != nil {
+		return f, nil, fmt.Errorf("safety: there is no %s, which %s extends", f.Extends, f.Version)
+	}
+	f = policyFile{}
+	err = errors.Join(f.decode(base), f.decode(file))
+	return f, slices.Concat(base, file), err
+}
+
 // Load loads a policy's file. It refuses a file that it does not fully understand.
 func Load(file []byte) (*Policy, error) {
-	var f struct {
-		Version    string              `json:"version"`
-		Format     int                 `json:"format"`
-		Profiles   []string            `json:"profiles"`
-		Sets       map[string][]string `json:"sets"`
-		Harmless   []string            `json:"harmless"`
-		Fiction    []string            `json:"fiction"`
-		Real       []string            `json:"real"`
-		Categories []category          `json:"categories"`
-		Scales     scaleFile           `json:"scales"`
-	}
-	d := json.NewDecoder(strings.NewReader(string(file)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("safety: policy file: %w", err)
+	f, all, err := readPolicyFile(file)
+	if err != nil {
+		return nil, err
 	}
 	if f.Format < 0 || f.Format > 3 {
 		return nil, fmt.Errorf("safety: %s has the unknown format %d", f.Version, f.Format)
 	}
-	sum := sha256.Sum256(file)
+	sum := sha256.Sum256(all)
 	p := &Policy{Version: f.Version, Hash: hex.EncodeToString(sum[:]), Profiles: f.Profiles, categories: f.Categories,
 		format: f.Format, words: newVocabulary()}
+	if p.marks, err = newPatterns(f.Marks); err != nil {
+		return nil, fmt.Errorf("safety: %s: marks: %w", f.Version, err)
+	}
 	newTerms := func() *index { return newIndex(p.words, f.Sets) }
 	p.terms, p.outside, p.harmless, p.fiction, p.real = newTerms(), newTerms(), newTerms(), newTerms(), newTerms()
 	for i := range p.categories {
@@ -138,12 +169,9 @@ func (p *Policy) prepareCategory(i int) error {
 	if err := errors.Join(p.terms.addAll(c.Terms, i), p.outside.addAll(c.Outside, i)); err != nil {
 		return err
 	}
-	for _, t := range c.Patterns {
-		re, err := newPattern(t)
-		if err != nil {
-			return err
-		}
-		c.patterns = append(c.patterns, re)
+	var err error
+	if c.patterns, err = newPatterns(c.Patterns); err != nil {
+		return err
 	}
 	for _, name := range c.Checks {
 		check, ok := namedChecks[name]
@@ -196,7 +224,7 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	n := len(p.categories)
 	found := evidence{make([]bool, n), make([]bool, n), slices.Repeat([]float64{math.Inf(-1)}, n)}
 	for _, t := range texts {
-		seen := Visible(t)
+		seen := p.dropMarks(Visible(t))
 		p.matchTerms(seen, &found)
 		p.matchPatterns(seen, &found)
 		if plain := unmaskSigns(seen); p.format > 1 && plain != seen {

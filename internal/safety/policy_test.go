@@ -88,6 +88,7 @@ func TestPolicyVersionsNeverChange(t *testing.T) {
 		"policy/1.3": "cae80524e77423f26cd859468f4f9d3642c9d8e03c10a3f85010d0a582c911cc",
 		"policy/1.4": "c8a2a6f2351beb1c3062bbc4c297d86648d464a94ce1405df29f7e17a0063a66",
 		"policy/1.5": "2affc94cbbfddc451f566a7bf83669f0f9444efd45f87f55d35833ef201f927b",
+		"policy/1.6": "167b7f2c4f4594e8a35245b257d9faa7cab37ba30f89704b083ad8095e1bf539",
 	} {
 		p, err := safety.Published(version)
 		if err != nil {

@@ -65,13 +65,17 @@ func metaMarks(name string, v any) []Mark {
 	}
 	switch {
 	case markup.HasPart(marks().Keys.Readers, key):
-		return levelMarks(name, v)
-	case markup.HasPart(marks().Keys.Ambiguous, key):
-		if l, ok := access.ParseLevel(strings.ToLower(decoded.TextOf(v))); ok && l > access.LevelUser {
+		found := levelMarks(name, v)
+		if len(found) > 0 && key == "audience" { // others ask: "visibility: 12 miles" is a lighthouse's
 			return is(false)
 		}
-		if slices.ContainsFunc(decoded.TextsOf(v), func(t string) bool { return isExact(t) }) {
-			return is(false)
+		return found
+	case markup.HasPart(marks().Keys.Ambiguous, key):
+		if slices.ContainsFunc(decoded.TextsOf(v), func(t string) bool {
+			l, ok := access.ParseLevel(strings.ToLower(t))
+			return ok && l > access.LevelUser || FindWord(t, true) != ""
+		}) {
+			return is(true)
 		}
 		return nil
 	case markup.HasPart(marks().Keys.Player, key):

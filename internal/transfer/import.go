@@ -59,8 +59,8 @@ type checkIn struct {
 	FileName  string   `json:"filename,omitzero" maxlen:"255" jsonschema:"Name of the file; formats are recognized by its ending."`
 	Format    string   `json:"format,omitzero" maxlen:"40" jsonschema:"Format; without it, it is recognized."`
 	Level     string   `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Lowest level of the cards; default user, and each card that the files hide stays hidden."`
-	Open      []string `json:"open,omitzero" maxitems:"200" maxlen:"1000" jsonschema:"Suspicions that players may see."`
-	Confirm   []string `json:"confirm,omitzero" maxitems:"200" maxlen:"1000" jsonschema:"Suspicions that are secrets."`
+	Open      []string `json:"open,omitzero" maxitems:"2000" maxlen:"1000" jsonschema:"Suspicions that players may see."`
+	Confirm   []string `json:"confirm,omitzero" maxitems:"2000" maxlen:"1000" jsonschema:"Suspicions that are secrets."`
 	HideLinks bool     `json:"hide_links,omitzero" jsonschema:"Turn links to hidden cards in texts for players into plain words."`
 }
 
@@ -77,7 +77,7 @@ type importOut struct {
 	Message string  `json:"message,omitzero" jsonschema:"Why it failed or was cancelled."`
 	File    string  `json:"file,omitzero" jsonschema:"Name of the file."`
 	Choices Choices `json:"choices" jsonschema:"The choices that it was made with."`
-	Report  *report `json:"report,omitzero"`
+	Report  *report `json:"report,omitzero" jsonschema:"If it failed: the report of the check before it, to choose again."`
 }
 
 // outcome is the result of a job.
@@ -118,9 +118,26 @@ func (d *deps) checkImport(ctx context.Context, c *op.Call, in checkIn) (importO
 			return d.replyWith(c, *last, err)
 		}
 	}
+	before := lastReport(last, sum)
 	return d.start(ctx, c, checkKind, func(ctx context.Context) (any, error) {
-		return d.dryRun(ctx, c.Grant, choices)
+		out, err := d.dryRun(ctx, c.Grant, choices)
+		if err != nil { // the choices are kept, and the questions that they answer
+			out.Report = before
+			return job.Kept{Result: out}, err
+		}
+		return out, nil
 	})
+}
+
+// lastReport returns the report of the caller's last check or import, if it was of the same file.
+func lastReport(last *job.Job, sum string) report {
+	if last == nil || len(last.Result) == 0 {
+		return report{}
+	}
+	if done, err := decodeOutcome(*last); err == nil && done.Source == sum {
+		return done.Report
+	}
+	return report{}
 }
 
 // cleanName returns a file's name without its folders.
@@ -224,11 +241,13 @@ func (d *deps) showJob(g access.Grant, j job.Job) (importOut, error) {
 		s := d.progress.get(sourceOf(g))
 		out.Done, out.Total = s.Done, s.Total
 	}
-	if j.State != job.Completed {
+	if len(j.Result) == 0 {
 		return out, nil
 	}
 	done, err := decodeOutcome(j)
-	out.File, out.Choices, out.Report = done.File, done.Choices, &done.Report
+	if out.File, out.Choices = done.File, done.Choices; j.State == job.Completed || done.Report.Files > 0 {
+		out.Report = &done.Report
+	}
 	return out, err
 }
 
@@ -258,7 +277,11 @@ func (d *deps) carryOut(ctx context.Context, c *op.Call, in idIn) (importOut, er
 	}
 	defer release()
 	return d.start(ctx, c, importKind, func(ctx context.Context) (any, error) {
-		return d.importChecked(ctx, c.Grant, checked)
+		out, err := d.importChecked(ctx, c.Grant, checked)
+		if err != nil {
+			return job.Kept{Result: checked}, err
+		}
+		return out, nil
 	})
 }
 

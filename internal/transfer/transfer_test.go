@@ -131,6 +131,41 @@ func TestNothingIsCarriedOutThatWasNotShown(t *testing.T) {
 	}
 }
 
+// A check or import that fails keeps its choices, and the report of the check before it.
+func TestAFailureKeepsTheChoices(t *testing.T) {
+	s := newStage(t)
+	kept := func(id, problem string) {
+		t.Helper()
+		a, err := s.ops.Invoke(t.Context(), gm("ada"), op.Request{Operation: "get_import", World: "main", Transport: "rest",
+			Input: json.RawMessage(`{"id": "` + id + `"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := string(a.Output); !strings.Contains(out, `"status":"failed"`) || !strings.Contains(out, problem) ||
+			!strings.Contains(out, `"file":"inns.csv"`) || !strings.Contains(out, "folder: Secret") ||
+			!strings.Contains(out, `"said":["one"]`) {
+			t.Errorf("%s", out)
+		}
+	}
+	choices := map[string]any{"open": []string{"folder: Secret"}}
+	if _, err := s.call(gm("ada"), "check_import", map[string]any{"filename": "inns.csv"}, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	s.world.work = func(context.Context) error { return fault.New(fault.Invalid, "no such suspicion") }
+	for range 2 {
+		id, _ := s.call(gm("ada"), "check_import", choices, nil)
+		kept(id, "no such suspicion")
+	}
+	s.world.work = nil
+	id, err := s.call(gm("ada"), "check_import", choices, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.world.work = func(context.Context) error { return fault.New(fault.Conflict, "changed") }
+	id, _ = s.call(gm("ada"), "carry_out_import", map[string]any{"id": id}, nil)
+	kept(id, "changed")
+}
+
 // A check of the same files with the same choices is not made again while its answer stands.
 func TestACheckIsNotRepeated(t *testing.T) {
 	s := newStage(t)

@@ -313,3 +313,58 @@ func TestASelectionBecomesACard(t *testing.T) {
 	p.waits(`document.querySelector("h1").innerText === "Zinc Bell & rope" && document.querySelector(".text b") !== null`,
 		"the card is made")
 }
+
+// TestAnOutdatedProposalIsMadeAgainOnItsPage proposes two changes of a card: the second is outdated once the first is
+// approved, stands in its tab, and its author makes it again from its page.
+func TestAnOutdatedProposalIsMadeAgainOnItsPage(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	secret, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "scribe", Subject: "scribe",
+		MaxRole: access.RoleGM, Advisory: true}, []string{app.SampleWorld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scribe, gm := s.visitor(), s.visitor()
+	scribe.signIn(secret)
+	gm.signIn(s.code(access.RoleGM))
+	propose := func(text string) (at string) {
+		t.Helper()
+		_, body, _ := scribe.send("POST", "/edit/lendwater/Rent%20Stone", url.Values{"content": {text}})
+		_, rest, _ := strings.Cut(body, `href="/proposals/lendwater/`)
+		id, _, _ := strings.Cut(rest, `"`)
+		return "/proposals/lendwater/" + id
+	}
+	approve := func(at string) int {
+		t.Helper()
+		_, page, _ := gm.send("GET", at, nil)
+		_, rest, _ := strings.Cut(page, `name="hash" value="`)
+		hash, _, _ := strings.Cut(rest, `"`)
+		status, _, _ := gm.send("POST", at+"/approve", url.Values{"hash": {hash}})
+		return status
+	}
+	first, second := propose("<p>One bell.</p>"), propose("<p>Two bells.</p>")
+	if a, b := approve(first), approve(second); a != 200 || b != 412 {
+		t.Fatalf("the approvals answer %d and %d", a, b)
+	}
+	if _, list, _ := gm.send("GET", "/proposals/lendwater?status=outdated", nil); !strings.Contains(list,
+		`aria-current="page">Outdated</a>`) || !strings.Contains(list, `href="`+second+`"`) {
+		t.Errorf("the list of outdated proposals: %.3000s", list)
+	}
+	for name, v := range map[string]*visitor{"its author": scribe, "a game master": gm} {
+		if _, page, _ := v.send("GET", second, nil); !strings.Contains(page, "Make it again") {
+			t.Errorf("%s is not offered to make it again", name)
+		}
+		if _, page, _ := v.send("GET", first, nil); strings.Contains(page, "Make it again") {
+			t.Errorf("%s is offered to make an accepted one again", name)
+		}
+	}
+	status, page, res := scribe.send("POST", second+"/renew", nil)
+	at := res.Request.URL.Path
+	if status != 200 || at == second || !strings.Contains(page, "waiting") {
+		t.Fatalf("%d %s: %.3000s", status, at, page)
+	}
+	if status := approve(at); status != 200 {
+		t.Errorf("it is not approved: %d", status)
+	}
+	gm.wants("/w/lendwater/Rent%20Stone", "Two bells.")
+}

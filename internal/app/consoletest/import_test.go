@@ -3,10 +3,13 @@ package consoletest
 import (
 	"archive/zip"
 	"bytes"
+	"html"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,4 +132,112 @@ func (v *visitor) sendFiles(path string, files map[string]string) (status int, b
 		v.t.Fatal(err)
 	}
 	return v.sendBody("POST", path, &form, "Content-Type: "+m.FormDataContentType())
+}
+
+// oddMarks is a vault whose marks have colons, quotes, signs and other letters in their texts.
+var oddMarks = map[string]string{
+	"A.md":                     "<details><summary>The secret door</summary>ONE</details>\n",
+	"B.md":                     "---\nstatus: \"Secret: the <b>'plan'</b>, \\\"two\\\" & more #1\"\n---\nTWO\n",
+	"C.md":                     "**GM notes about x:** THREE\n\n# Société secrète :: #4, \"x\"\n\nFOUR\n",
+	"Geheime Orte/D.md":        "x\n",
+	"#hidden, a & 'b'; c/E.md": "FIVE\n",
+	"F.md":                     "A text. #secrets-of/the-sea\n",
+	"G.md":                     "---\naccess: gm\n\"my secret: \\\"key\\\"\": SIX\n---\nx\n",
+	"H.md":                     "# " + strings.Repeat("Secrets of the long, long way ", 60) + "\n\nSEVEN\n",
+}
+
+// TestEveryQuestionIsAnsweredOnThePage answers each question of a check in both ways, and takes an answer back.
+func TestEveryQuestionIsAnsweredOnThePage(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	for _, answer := range []string{"open", "confirm"} {
+		_, body, res := gm.sendFiles("/import/lendwater", map[string]string{"odd.zip": zipOf(t, oddMarks)})
+		marks := questionsOf(body)
+		if len(marks) < 8 || !strings.Contains(body, "HTML element: details") {
+			t.Fatalf("%d questions: %q %s", len(marks), marks, body[strings.Index(body, "<main"):])
+		}
+		form := url.Values{"level": {"user"}, "mark": marks}
+		for i := range marks {
+			form.Set("decide-"+strconv.Itoa(i), answer)
+		}
+		status, body, res := gm.send("POST", res.Request.URL.Path+"/check", form)
+		if left := questionsOf(body); status != 200 || len(left) > 0 || strings.Contains(body, `role="alert"`) {
+			t.Errorf("%s: %d, these questions stay: %q\n%.2000s", answer, status, left, body)
+		}
+		form = url.Values{"level": {"user"}, answer: marks[1:]}
+		if _, body, _ = gm.send("POST", res.Request.URL.Path+"/check", form); len(questionsOf(body)) != 1 {
+			t.Errorf("%s: one answer is taken back, and %q are asked", answer, questionsOf(body))
+		}
+	}
+}
+
+// TestARefusedAnswerLosesNoOther sends an answer that fits no question with others that do.
+func TestARefusedAnswerLosesNoOther(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	_, body, res := gm.sendFiles("/import/lendwater", map[string]string{"odd.zip": zipOf(t, oddMarks)})
+	marks := questionsOf(body)
+	form := url.Values{"level": {"user"}, "mark": marks, "open": {"no such mark"}, "hide_links": {"on"}}
+	for i := range marks {
+		form.Set("decide-"+strconv.Itoa(i), []string{"open", "confirm"}[i%2])
+	}
+	answered := func(what, body string) {
+		t.Helper()
+		for i := range marks {
+			want := `name="decide-` + strconv.Itoa(i) + `" value="` + []string{"open", "confirm"}[i%2] + `" checked`
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: the answer to %q is lost", what, marks[i])
+			}
+		}
+	}
+	_, body, res = gm.send("POST", res.Request.URL.Path+"/check", form)
+	if !strings.Contains(body, "odd.zip: open: there is no suspicion called") || strings.Contains(body, "/carry-out") {
+		t.Errorf("the problem is not shown with its file: %s", body[strings.Index(body, "<main"):])
+	}
+	answered("a refused choice", body)
+	form.Set("open", strings.Repeat("long ", 400))
+	status, body, res := gm.send("POST", res.Request.URL.Path+"/check", form)
+	if status != 400 {
+		t.Errorf("a choice that is too long: %d", status)
+	}
+	answered("a refused form", body)
+	form.Del("open")
+	if _, body, _ = gm.send("POST", res.Request.URL.Path, form); strings.Contains(body, `role="alert"`) ||
+		len(questionsOf(body)) > 0 {
+		t.Errorf("the answers are not taken: %.3000s", body)
+	}
+}
+
+var questionForm = regexp.MustCompile(`<input type="hidden" name="mark" value="([^"]*)"`)
+
+// questionsOf returns the marks that a page asks about.
+func questionsOf(body string) (marks []string) {
+	for _, m := range questionForm.FindAllStringSubmatch(body, -1) {
+		marks = append(marks, html.UnescapeString(m[1]))
+	}
+	return marks
+}
+
+// zipOf returns an archive of files.
+func zipOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, text := range files {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
