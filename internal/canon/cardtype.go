@@ -51,6 +51,8 @@ const (
 	TypeQuery    = "Query"
 	TypeFile     = "File"
 	TypeImage    = "Image"
+	TypeSetting  = "Setting"
+	TypeUser     = "User"
 )
 
 var builtin = []Type{
@@ -77,8 +79,8 @@ var builtin = []Type{
 	{Name: TypeImage, Codename: "image", Description: "An attached picture", Text: TextFile},
 	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that defines a type of cards", Common: true},
 	{Name: "Set", Codename: "set", Description: "A set of cards that a rule applies to"},
-	{Name: "Setting", Codename: "setting", Description: "A setting to which a rule gives a value"},
-	{Name: "User", Codename: "user", Description: "A person with an account"},
+	{Name: TypeSetting, Codename: "setting", Description: "A setting to which a rule gives a value"},
+	{Name: TypeUser, Codename: "user", Description: "A person with an account"},
 	{Name: "Role", Codename: "role", Description: "A role of users"},
 	{Name: "Character", Codename: "character", Description: "A person or creature with a name and a will", Common: true},
 	{Name: "Location", Codename: "location", Description: "A place where characters can be", Common: true},
