@@ -283,7 +283,7 @@ func doomedCard(s *story) string {
 // newMember makes a member of the world.
 func newMember(s *story) (subject string) {
 	s.tellVisible(func() {
-		if err := s.app.SetMember(s.t.Context(), "lendwater", "visitor", access.RoleUser, ""); err != nil {
+		if err := s.app.SetMember(s.t.Context(), "lendwater", app.MemberSpec{Subject: "visitor", Role: access.RoleUser}); err != nil {
 			s.t.Fatal(err)
 		}
 	})
