@@ -33,7 +33,7 @@ type worldCreateCmd struct {
 	common
 	Slug     string `arg:"" help:"Short name: a-z, 0-9 and '-'."`
 	Title    string `help:"Title for people."`
-	GMRights string `help:"Who sets levels and renames, deletes and restores cards: all (game masters too) or campaign (admins; the rule of the card wiki's API)." name:"gm-rights" enum:"all,campaign" default:"all"`
+	GMRights string `help:"Who renames, deletes and restores cards and sets levels: all (game masters too) or campaign (admins)." name:"gm-rights" enum:"all,campaign" default:"all"`
 }
 
 func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
@@ -87,7 +87,7 @@ type worldConfigureCmd struct {
 	Description *string  `help:"Description of the world, for the instructions to clients."`
 	GMParts     []string `help:"Name parts that make a card visible to game masters only. Default: gm and ai." name:"gm-parts"`
 	BatchRole   *string  `help:"Lowest role that may send batches: user, gm or admin."`
-	GMRights    *string  `help:"Who sets levels and renames, deletes and restores cards: all (game masters too) or campaign (admins). Cards of the admin stay the admin's." name:"gm-rights" placeholder:"WHO"`
+	GMRights    *string  `help:"Who renames, deletes and restores cards and sets levels: all (game masters too) or campaign (admins)." name:"gm-rights" placeholder:"WHO"`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
 	Language    string   `help:"Language of the world, by its code, one of ${languages}. A search of the lore then finds all forms of a word." enum:",${languages}" default:"" placeholder:"CODE"`
 	ClockRate   string   `help:"Speed of world time relative to real time: 1, or 0 for a clock that a game master advances." name:"clock-rate" placeholder:"NUMBER"`
@@ -180,7 +180,7 @@ type memberAddCmd struct {
 	World   string `arg:"" help:"World by slug or UUID."`
 	Subject string `arg:"" help:"Subject: letters, digits and . - _ @"`
 	Role    string `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
-	May     string `help:"What a user may do: read, propose changes too, write what is theirs (own), or write. Default: as it is; a new member writes." enum:",read,propose,own,write" default:"" placeholder:"WHAT"`
+	May     string `help:"Rights of a user: read, propose, own (write own cards) or write. Default: as before; new members write." enum:",read,propose,own,write" default:"" placeholder:"RIGHTS"`
 	Player  string `help:"Player card that the subject is bound to." placeholder:"CARD"`
 }
 
@@ -243,7 +243,7 @@ type memberInviteCmd struct {
 	common
 	World   string        `arg:"" help:"World by slug or UUID."`
 	Role    string        `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
-	May     string        `help:"What a user may do: read (for guests), propose changes too, write what is theirs (own), or write. Default: propose." enum:",read,propose,own,write" default:"" placeholder:"WHAT"`
+	May     string        `help:"Rights of a user: read (guests), propose, own (write own cards) or write. Default: propose." enum:",read,propose,own,write" default:"" placeholder:"RIGHTS"`
 	Expires time.Duration `help:"Time until the code expires." default:"168h"`
 }
 

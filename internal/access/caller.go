@@ -52,7 +52,7 @@ type Caller struct {
 
 	Roles     map[WorldID]Role // role per world
 	EveryRole Role             // role in every world: the operator's and the local command line's
-	// May has what memberships with the role user allow, for the worlds where it is less than all; see MayIn.
+	// May has the rights of memberships with the role user, for the worlds where they are less than all; see MayIn.
 	May map[WorldID]May
 
 	Operator bool // backups, signing keys, all worlds

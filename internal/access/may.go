@@ -2,9 +2,9 @@ package access
 
 import "fmt"
 
-// May is what a member with the role user may do in a world. Each value includes those after it. The zero May
-// is all that the role may do: it is what memberships, invitations and keys had before there was a choice. Higher roles
-// are never narrowed.
+// May is the right of a member with the role user in a world. Each value includes those after it. The zero May is all
+// that the role may do, as with memberships and invitations of before there was a choice. Higher roles are never
+// narrowed.
 type May uint8
 
 // The values, from the widest to the narrowest. Rows and records keep their numbers and names.
@@ -44,7 +44,7 @@ func (m *May) UnmarshalText(b []byte) (err error) {
 // Narrower returns the narrower of two values.
 func (m May) Narrower(b May) May { return max(m, b) }
 
-// For returns what somebody with a role may do of what a membership says: a higher role than user is not narrowed.
+// For returns the right of a member with a role: a higher role than user is not narrowed.
 func (m May) For(r Role) May {
 	if r != RoleUser {
 		return MayWrite
@@ -52,10 +52,10 @@ func (m May) For(r Role) May {
 	return m
 }
 
-// InvitedMay returns what invited people with a role may do if nobody has chosen: players suggest.
+// InvitedMay returns the right of people who are invited with a role, if nobody has chosen: players suggest.
 func InvitedMay(r Role) May { return MayPropose.For(r) }
 
-// MayIn returns what the caller may do in a world: the narrower of what its key and its membership there allow.
+// MayIn returns the caller's right in a world: the narrower one of its key's and its membership's.
 func (c Caller) MayIn(w WorldID) May {
 	may := c.May[w].For(c.Role(w))
 	if c.Advisory {

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// TestMay lists what members may do, by the rights of their membership.
+// TestMay lists the calls that members may make, by the right of their membership.
 func TestMay(t *testing.T) {
 	member := func(r access.Role, m access.May) access.Caller {
 		return access.Caller{Subject: "ada", Actor: access.Person, Approve: true,
@@ -21,12 +21,13 @@ func TestMay(t *testing.T) {
 		reads, proposes, diverted, ownOnly    bool
 		decides, playDiverted, listedAsReader bool
 	}{
-		"reads":               {who: member(access.RoleUser, access.MayRead), reads: true, listedAsReader: true},
-		"suggests":            {who: member(access.RoleUser, access.MayPropose), reads: true, proposes: true, diverted: true},
-		"writes what is hers": {who: member(access.RoleUser, access.MayOwn), reads: true, proposes: true, ownOnly: true},
-		"writes":              {who: member(access.RoleUser, access.MayWrite), reads: true, proposes: true, decides: true},
-		"a game master":       {who: member(access.RoleGM, access.MayRead), reads: true, proposes: true, decides: true},
-		"a key that proposes": {who: advisory, reads: true, proposes: true, diverted: true, playDiverted: true, decides: true},
+		"reads":          {who: member(access.RoleUser, access.MayRead), reads: true, listedAsReader: true},
+		"suggests":       {who: member(access.RoleUser, access.MayPropose), reads: true, proposes: true, diverted: true},
+		"writes her own": {who: member(access.RoleUser, access.MayOwn), reads: true, proposes: true, ownOnly: true},
+		"writes":         {who: member(access.RoleUser, access.MayWrite), reads: true, proposes: true, decides: true},
+		"a game master":  {who: member(access.RoleGM, access.MayRead), reads: true, proposes: true, decides: true},
+		"a key that proposes": {who: advisory, reads: true, proposes: true, diverted: true, playDiverted: true,
+			decides: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			guard := access.NewGuard(access.Config{})
@@ -60,13 +61,13 @@ func TestMay(t *testing.T) {
 				t.Errorf("is shown operations that only read: %t", got)
 			}
 			agreed := row.who.Approved()
-			if agreed.IsDiverted(here, false) || agreed.MayIn(here) != row.who.MayIn(here) && agreed.MayIn(here) != access.MayWrite {
+			if m := agreed.MayIn(here); agreed.IsDiverted(here, false) || m != row.who.MayIn(here) && m != access.MayWrite {
 				t.Errorf("a change that was agreed to: %v", agreed.MayIn(here))
 			}
 		})
 	}
-	if c := member(access.RoleUser, access.MayRead); c.MayIn(elsewhere) != access.MayWrite || c.SameRights(member(access.RoleUser,
-		access.MayPropose)) {
+	c, other := member(access.RoleUser, access.MayRead), member(access.RoleUser, access.MayPropose)
+	if c.MayIn(elsewhere) != access.MayWrite || c.SameRights(other) {
 		t.Error("a right of one world counts in another, or a stream goes on with other rights")
 	}
 }
@@ -83,6 +84,6 @@ func TestMayText(t *testing.T) {
 		t.Errorf("an unknown word: %v, %v", m, err)
 	}
 	if access.InvitedMay(access.RoleUser) != access.MayPropose || access.InvitedMay(access.RoleGM) != access.MayWrite {
-		t.Error("what invited people may do")
+		t.Error("the rights of invited people")
 	}
 }

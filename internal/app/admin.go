@@ -163,7 +163,7 @@ func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *
 type MemberSpec struct {
 	Subject access.Subject
 	Role    access.Role // RoleNone removes the member
-	May     *access.May // of RoleUser; nil keeps what a member may do, and lets a new one write
+	May     *access.May // of RoleUser; nil keeps a member's right, and lets a new one write
 	Player  string      // player card that the subject is bound to; "" binds it to none
 }
 
@@ -208,7 +208,7 @@ func (a *App) Members(ctx context.Context, world string) (list []canon.Member, e
 	return list, err
 }
 
-// Invite creates an invitation to a world and returns its code. may is what the invited may do with the role user.
+// Invite creates an invitation to a world and returns its code. may is the right of invited users.
 // good is the lifetime of the code.
 func (a *App) Invite(ctx context.Context, world string, role access.Role, may access.May,
 	good time.Duration) (code string, err error) {

@@ -298,7 +298,8 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		Refuse: a.Agents.Refuse, Observer: observer{
 			a.metrics,
 			a.tracing,
-		}, GMManages: worlds{a.Canon}.gmManages, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
+		}, GMManages: worlds{a.Canon}.gmManages, Near: a.similarNames,
+		WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
 	if o.NoAnswerCache {
 		ops.WorldState = nil
 	}

@@ -27,14 +27,14 @@ func TestGameMastersManage(t *testing.T) {
 		"go back to a version":     {"restore_card", `{"name": "Well", "to_version": 1}`, "gm", ""},
 		"the same of a type":       {"restore_card", `{"name": "Ship", "to_version": 1}`, "gm", "admin"},
 		"set a level":              {"set_card_level", `{"name": "Well", "level": "gm"}`, "gm", ""},
-		"the same in a batch":      {"batch_cards", `{"mode": "transactional", "ops": [{"name": "Well", "level": "gm"}]}`, "gm", ""},
+		"the same in a batch":      {"batch_cards", inBatch("Well"), "gm", ""},
 		"set the level of a type":  {"set_card_level", `{"name": "Ship", "level": "gm"}`, "gm", "admin"},
 		"remove a child":           {"update_card", `{"name": "Well", "fields": {"+rope": null}}`, "gm", ""},
 		"list the trash":           {"list_trash", `{}`, "gm", ""},
 		"list it as a player":      {"list_trash", `{}`, "user", "gm"},
 		"a type, as an admin":      {"rename_card", `{"name": "Ship", "new_name": "Boat"}`, "admin", ""},
 		"the trash, as an admin":   {"list_trash", `{}`, "admin", ""},
-		"a batch that sets levels": {"batch_cards", `{"mode": "transactional", "ops": [{"name": "Ship", "level": "gm"}]}`, "gm", "admin"},
+		"a batch that sets levels": {"batch_cards", inBatch("Ship"), "gm", "admin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, transport := range []string{"rest", "mcp"} {
@@ -59,6 +59,11 @@ func TestGameMastersManage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inBatch returns the input of a batch that sets the level of a card.
+func inBatch(name string) string {
+	return `{"mode": "transactional", "ops": [{"name": "` + name + `", "level": "gm"}]}`
 }
 
 // furnish writes the cards of the tests, as the world's admin.

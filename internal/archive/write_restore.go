@@ -49,7 +49,7 @@ func restoreWrites(d *deps) []*op.Operation {
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
 				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make, and an " +
-				"undo is undone only with the role of whoever made it.",
+				"undo can only be undone with the role of its maker.",
 			Route: "POST /api/mcp/changes/{id}/undo", Target: "id",
 			Examples: []op.Example{{Title: "Undo", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, undoChange),

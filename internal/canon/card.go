@@ -328,6 +328,6 @@ type Member struct {
 	World   access.WorldID
 	Subject access.Subject
 	Role    access.Role // RoleNone for a removed member: it closes the world to their keys as well
-	May     access.May  `json:",omitzero"` // of RoleUser: what the member may do
+	May     access.May  `json:",omitzero"` // of RoleUser
 	Player  CardID      // player card that the subject is bound to; zero if there is none
 }

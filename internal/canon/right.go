@@ -8,7 +8,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// adminTypes are the types of the cards that belong to a world's admin, whatever their labels.
+// adminTypes are the types of the cards that belong to a world's admin with any label.
 var adminTypes = map[markup.Key]bool{markup.KeyOf(TypeCardtype): true, markup.KeyOf(TypeSetting): true,
 	markup.KeyOf(TypeUser): true}
 
@@ -18,8 +18,8 @@ func (c Card) isAdmins() bool {
 }
 
 // CheckManages refuses callers who may not set the level of a card, rename, delete or restore it. An admin may do so
-// with every card. A game master may if the world's ManagerRole allows it and neither the card nor a card that goes with
-// it is the admin's. Cards that the caller does not see do not count: a refusal would tell of them.
+// with every card. A game master may if the world's ManagerRole allows it and neither the card nor a card that goes
+// with it is the admin's. Cards that the caller does not see do not count: a refusal would tell of them.
 func (p *Plan) CheckManages(id CardID) error {
 	role := p.grant.Role()
 	if role >= access.RoleAdmin {
@@ -85,7 +85,7 @@ func checkOwn(ctx context.Context, r Reader, g access.Grant, w access.WorldID, s
 			return err
 		}
 		if c.CreatedBy != g.Caller().Subject {
-			return fault.New(fault.Denied, "you write only what is yours, and somebody else created this card; propose "+
+			return fault.New(fault.Denied, "you write only your own cards, and somebody else created this one; propose "+
 				"the change")
 		}
 		made[id] = true

@@ -19,7 +19,7 @@ func (s *scene) asOwner(who access.Subject) actor {
 		access.Request{Operation: "test", Effect: access.Write, World: s.world})
 }
 
-// TestOwnCards lists the changes that a member makes who writes only what is theirs.
+// TestOwnCards lists the changes of a member who writes only their own cards.
 func TestOwnCards(t *testing.T) {
 	text := "new"
 	update := func(name string) func(*canon.Plan) error {
@@ -232,7 +232,8 @@ func TestMemberRecords(t *testing.T) {
 		t.Errorf("%+v, %v", old, err)
 	}
 	s := newScene(t)
-	for role, want := range map[access.Role]access.May{access.RoleUser: access.MayPropose, access.RoleGM: access.MayWrite} {
+	for role, want := range map[access.Role]access.May{access.RoleUser: access.MayPropose,
+		access.RoleGM: access.MayWrite} {
 		s.as("admin").must(func(p *canon.Plan) error {
 			return p.SetMember(canon.MemberImage{Subject: "ada", Role: role, May: access.MayPropose})
 		})
@@ -242,8 +243,8 @@ func TestMemberRecords(t *testing.T) {
 	}
 	if w, err := s.fork("copy"); err != nil {
 		t.Error(err)
-	} else if list, err := s.canon.Memberships(t.Context(), "ada"); err != nil || len(list) != 2 || list[1].Role != list[0].Role ||
-		list[1].May != list[0].May {
+	} else if list, err := s.canon.Memberships(t.Context(), "ada"); err != nil || len(list) != 2 ||
+		list[1].Role != list[0].Role || list[1].May != list[0].May {
 		t.Errorf("in the fork %s: %+v, %v", w.Slug, list, err)
 	}
 	s.wantRebuilt()

@@ -45,7 +45,7 @@ func (v *visit) worldID() (w access.WorldID) {
 	return w
 }
 
-// may reports whether an operation is open to the visit's caller, so that a page can leave out what would be refused.
+// may reports whether an operation is open to the visit's caller, so that a page can leave out its form.
 func (v *visit) may(operation string) bool {
 	_, err := v.s.Engine.Foresee(v.r.Context(), v.caller, op.Request{Operation: operation, World: v.world})
 	return err == nil || fault.KindOf(err) == fault.RateLimited

@@ -102,7 +102,7 @@ func (s *server) changeMembers(v *visit) error {
 	return v.showPeople(statusOf(err), p)
 }
 
-// withRights adds the role, and what a player may do, that a word of rightChoices means.
+// withRights adds the role, and the right of a player, that a word of rightChoices means.
 func (f fields) withRights(word string) fields {
 	if _, isRole := access.ParseRole(word); isRole || word == "" {
 		return f.with("role", word)
@@ -110,7 +110,7 @@ func (f fields) withRights(word string) fields {
 	return f.with("role", access.RoleUser.String()).with("may", word)
 }
 
-// rightsWord returns the word of rightChoices for a role and what a player may do.
+// rightsWord returns the word of rightChoices for a role and the right of a player.
 func rightsWord(role, may string) string {
 	if role == access.RoleUser.String() && may != "" {
 		return may
@@ -155,7 +155,7 @@ func (s *server) originOf(r *http.Request) string {
 type joining struct {
 	Code    string // "" asks for it
 	World   string
-	Rights  string         // what the invited may do, as a word of rightChoices
+	Rights  string         // of the invited, as a word of rightChoices
 	Subject access.Subject // of the person who is signed in and can accept it as that person
 	Issuers []identity.SignInIssuer
 	Problem string

@@ -570,7 +570,7 @@ func membersPage(f frame, p people) templ.Component {
 
 var roleChoices = [][2]string{{"user", "Player"}, {"gm", "Game master"}, {"admin", "Admin"}}
 
-// rightChoices are the words for what a person may do in a world: what a player may do, or a higher role.
+// rightChoices are the words for a person's rights in a world: those of players, and the higher roles.
 var rightChoices = [][2]string{{"read", "Reads"}, {"propose", "Suggests"}, {"own", "Writes what is theirs"},
 	{"write", "Writes"}, {"gm", "Game master"}, {"admin", "Admin"}}
 
@@ -680,7 +680,7 @@ func rightsSelect(name, rights, label string) templ.Component {
 	})
 }
 
-// invitedText tells an invited person what they may do.
+// invitedText tells an invited person of their rights.
 func invitedText(rights string) string {
 	switch rights {
 	case "read":

@@ -85,7 +85,7 @@ func capRoles(worlds map[access.WorldID]access.Role, ceiling access.Role,
 	return roles
 }
 
-// mayOf returns what memberships allow, for the worlds where it is less than all.
+// mayOf returns the rights of memberships, for the worlds where they are less than all.
 func mayOf(memberships []Membership) map[access.WorldID]access.May {
 	var may map[access.WorldID]access.May
 	for _, m := range memberships {

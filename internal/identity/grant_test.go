@@ -71,7 +71,7 @@ func TestEffectiveRole(t *testing.T) {
 	}
 }
 
-// TestMembershipNarrowsEveryCredential lists what the credentials of a member may do who only suggests.
+// TestMembershipNarrowsEveryCredential lists the rights of the credentials of a member who only suggests.
 func TestMembershipNarrowsEveryCredential(t *testing.T) {
 	f := newFixture(t)
 	for subject, may := range map[access.Subject]access.May{"anna": access.MayPropose, "gita": access.MayRead} {

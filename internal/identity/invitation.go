@@ -49,7 +49,8 @@ func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, 
 	}
 	now := s.cfg.Now().UTC()
 	i := Invitation{
-		ID: s.newIDOnce(spec.Once), World: spec.World, Role: spec.Role, May: spec.May.For(spec.Role), By: spec.By, Subject: spec.Subject,
+		ID: s.newIDOnce(spec.Once), World: spec.World, Role: spec.Role, May: spec.May.For(spec.Role),
+		By: spec.By, Subject: spec.Subject,
 		State: InvitationOpen, Created: now, Expires: now.Add(spec.Life), Uses: spec.Uses,
 	}
 	for n := range spec.Uses {

@@ -37,7 +37,7 @@ func invitationOps(d *deps) []*op.Operation {
 type invitation struct {
 	ID      string    `json:"id"`
 	Role    string    `json:"role"`
-	May     string    `json:"may" jsonschema:"What a player may do: read, propose, own (writes what is theirs) or write."`
+	May     string    `json:"may" jsonschema:"The right of a player: read, propose, own (writes own cards) or write."`
 	By      string    `json:"by"`
 	Uses    int       `json:"uses"`
 	Used    int       `json:"used"`
@@ -74,7 +74,7 @@ func (d *deps) openInvitations(ctx context.Context, c *op.Call) (open []identity
 
 type inviteIn struct {
 	Role string `json:"role,omitzero" enum:"user,gm,admin" default:"user" jsonschema:"The role of those who accept it."`
-	May  string `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: whether they only read, as guests do, propose changes too, also write their own cards, or write. Default for user: propose."`
+	May  string `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: read (guests), propose, own (write own cards) or write. Default: propose."`
 	Uses int    `json:"uses,omitzero" min:"1" max:"20" default:"1" jsonschema:"How many people may accept it."`
 	Days int    `json:"days,omitzero" min:"1" max:"90" default:"7" jsonschema:"Days until it ends."`
 }

@@ -9,8 +9,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// TestInvitationsSayWhatPlayersMayDo lists invitations by their input and what those who accept them may do.
-func TestInvitationsSayWhatPlayersMayDo(t *testing.T) {
+// TestInvitationsGiveRights lists invitations by their input and the rights of those who accept them.
+func TestInvitationsGiveRights(t *testing.T) {
 	t.Parallel()
 	gm := access.Caller{Subject: "gita", Actor: access.Person, EveryRole: access.RoleGM}
 	for input, want := range map[string]string{`{}`: "propose", `{"role": "user"}`: "propose",
@@ -31,7 +31,7 @@ func TestInvitationsSayWhatPlayersMayDo(t *testing.T) {
 	}
 }
 
-// TestAMembersRights changes what a member may do, in order.
+// TestAMembersRights changes the rights of a member, in order.
 func TestAMembersRights(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

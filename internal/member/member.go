@@ -73,7 +73,7 @@ func memberOps(d *deps) []*op.Operation {
 		op.Define(declare(op.Spec{
 			Name: "set_member_role", Title: "Change a member's role", Effect: access.Write, MinRole: access.RoleAdmin,
 			Route: "PATCH /api/members/{subject}", Idempotent: true,
-			Doc: "Give a member another role, and say what a player may do. Sessions, keys and grants that depend on the " +
+			Doc: "Give a member another role, or a player other rights. Sessions, keys and grants that depend on the " +
 				"membership have the new rights within a second.",
 			Examples: []op.Example{{Title: "Make a game master", Input: `{"subject": "ada", "role": "gm"}`},
 				{Title: "Let a player write", Input: `{"subject": "ada", "role": "user", "may": "write"}`}},
@@ -95,7 +95,7 @@ func memberOps(d *deps) []*op.Operation {
 type member struct {
 	Subject string `json:"subject"`
 	Role    string `json:"role"`
-	May     string `json:"may" jsonschema:"read, propose, own (writes what is theirs) or write."`
+	May     string `json:"may" jsonschema:"read, propose, own (writes own cards) or write."`
 }
 
 type membersOut struct {
@@ -117,7 +117,7 @@ func (d *deps) listMembers(ctx context.Context, c *op.Call, _ struct{}) (members
 type roleIn struct {
 	Subject access.Subject `json:"subject" maxlen:"100" jsonschema:"The member."`
 	Role    string         `json:"role" enum:"user,gm,admin" jsonschema:"The new role."`
-	May     string         `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: whether the member only reads, proposes changes too, also writes its own cards, or writes. Default: as it is."`
+	May     string         `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: read, propose, own (write own cards) or write. Default: as it is."`
 }
 
 func (d *deps) setRole(ctx context.Context, c *op.Call, in roleIn) (member, error) {
@@ -140,8 +140,8 @@ func (d *deps) endMembership(ctx context.Context, c *op.Call, in subjectIn) (mem
 	return d.commitRole(ctx, c, in.Subject, access.RoleNone, nil)
 }
 
-// commitRole gives a member a role, and what it may do unless may is nil. The last admin keeps the role: a world without an admin could only be
-// managed by the operator.
+// commitRole gives a member a role, and a right unless may is nil. The last admin keeps the role: a world without an
+// admin could only be managed by the operator.
 func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subject, role access.Role,
 	may *access.May) (member, error) {
 	defer d.Identity.Invalidate()
@@ -175,7 +175,7 @@ func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subjec
 	return m, d.record(ctx, c, string(subject), rightsText(role, set.May))
 }
 
-// mayOf returns what a member with a role may do, by its name.
+// mayOf returns the right of a member with a role, by its name.
 func mayOf(name string, role access.Role) (access.May, error) {
 	may, _ := access.ParseMay(name) // the schema checked it
 	if may != may.For(role) {

@@ -342,7 +342,7 @@ func tableSurface() op.Surface {
 		Operations: []*op.Operation{op.Define(play, echo), op.Define(manage, echo)}}
 }
 
-// TestMembersWhoSuggest calls operations as a member who may only propose in one of two worlds, and as one who only reads.
+// TestMembersWhoSuggest calls operations as a member who may only propose in one of two worlds, and as others.
 func TestMembersWhoSuggest(t *testing.T) {
 	var k clerk
 	b := newBench(t, func(cfg *op.Config) { cfg.Diverter, cfg.Surfaces = &k, append(cfg.Surfaces, tableSurface()) })

@@ -35,7 +35,7 @@ func (a actor) write(name, text string) (r proposal.Result, diverted bool, err e
 	return r, true, json.Unmarshal(answer.Output, &r)
 }
 
-// TestMembersWhoSuggest follows suggestions of members, whom only somebody may answer who may make the change.
+// TestMembersWhoSuggest follows a suggestion, on which only somebody decides who may make the change.
 func TestMembersWhoSuggest(t *testing.T) {
 	s := newScene(t, "")
 	ada, ben := s.member("ada", access.MayPropose), s.member("ben", access.MayPropose)
@@ -95,7 +95,7 @@ func TestSuggestionsOfOthersCards(t *testing.T) {
 	}
 }
 
-// TestOneWhoReadsProposesNothing calls what a member may not who only reads, also after a change was proposed.
+// TestOneWhoReadsProposesNothing proposes as a member who only reads, and approves a proposal of before.
 func TestOneWhoReadsProposesNothing(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.member("ada", access.MayPropose), s.approver(access.RoleGM)
@@ -107,12 +107,13 @@ func TestOneWhoReadsProposesNothing(t *testing.T) {
 	if _, _, err := ada.write("Rent Quay", "<p>Dry.</p>"); !errors.Is(err, fault.Denied) {
 		t.Errorf("writes: %v", err)
 	}
-	if _, err := call[proposal.Result](ada, "propose-canon-change", fields{"reason": "x", "op": fields{"name": "write_card",
-		"arguments": fields{"name": "Rent Quay", "content": "x"}}}); !errors.Is(err, fault.Denied) {
+	change := fields{"name": "write_card", "arguments": fields{"name": "Rent Quay", "content": "x"}}
+	if _, err := call[proposal.Result](ada, "propose-canon-change", fields{"reason": "x", "op": change}); !errors.Is(err, fault.Denied) {
 		t.Errorf("proposes: %v", err)
 	}
+	hash := gm.get(r.ProposalID).ExpectedHash
 	if _, err := call[proposal.Result](gm, "approve-proposal",
-		fields{"proposalId": r.ProposalID, "expectedHash": gm.get(r.ProposalID).ExpectedHash}); !errors.Is(err, fault.Denied) {
-		t.Errorf("what was proposed before is made: %v", err)
+		fields{"proposalId": r.ProposalID, "expectedHash": hash}); !errors.Is(err, fault.Denied) {
+		t.Errorf("a proposal of before is made: %v", err)
 	}
 }

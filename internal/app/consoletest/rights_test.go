@@ -65,8 +65,9 @@ func (s *stage) invite(rights string) *guest {
 // tool calls a tool over MCP, and returns its text and whether it failed.
 func (s *stage) tool(key, set, name string, args map[string]any) (text string, failed bool) {
 	s.t.Helper()
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "quill", Version: "1"}, nil).Connect(s.t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: s.base + "/mcp" + set, HTTPClient: &http.Client{Transport: bearing{key}}}, nil)
+	at := &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp" + set,
+		HTTPClient: &http.Client{Transport: bearing{key}}}
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "quill", Version: "1"}, nil).Connect(s.t.Context(), at, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func (s *stage) tool(key, set, name string, args map[string]any) (text string, f
 	return text, r.IsError
 }
 
-// TestNoWayAroundTheMembership changes a card of somebody else by every way in, as invited people with different rights.
+// TestNoWayAroundTheMembership changes a card of somebody else by every way in, with different rights.
 func TestNoWayAroundTheMembership(t *testing.T) {
 	t.Parallel()
 	for rights, want := range map[string]struct{ status, token, page, own int }{
@@ -99,8 +100,8 @@ func TestNoWayAroundTheMembership(t *testing.T) {
 			keeper := s.visitor()
 			keeper.signIn(s.code(access.RoleAdmin))
 			keeper.wants("/members/lendwater", `<option value="`+rights+`" selected>`)
-			edit := `{"content": "<p>Painted black by rest.</p>"}`
-			if status, body := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", ada.key, edit); status != want.status {
+			card, edit := s.base+"/api/mcp/cards/Rent%20Stone", `{"content": "<p>Painted black by rest.</p>"}`
+			if status, body := apptest.Send(t, "PATCH", card, ada.key, edit); status != want.status {
 				t.Errorf("REST: %d %s", status, body)
 			}
 			if status, body := apptest.Send(t, "POST", s.base+"/api/mcp/cards", ada.key,
@@ -112,7 +113,7 @@ func TestNoWayAroundTheMembership(t *testing.T) {
 			if err := json.Unmarshal(answer, &issued); err != nil || issued.Token == "" {
 				t.Fatalf("%s, %v", answer, err)
 			}
-			if status, body := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", issued.Token,
+			if status, body := apptest.Send(t, "PATCH", card, issued.Token,
 				strings.Replace(edit, "rest", "token", 1)); status != want.token {
 				t.Errorf("a token: %d %s", status, body)
 			}
@@ -138,7 +139,7 @@ func TestNoWayAroundTheMembership(t *testing.T) {
 					t.Errorf("%s at /mcp%s: failed %t, %.300s", way.tool, way.set, failed, text)
 				}
 			}
-			_, now := apptest.Send(t, "GET", s.base+"/api/mcp/cards/Rent%20Stone", s.keys[access.RoleUser], "")
+			_, now := apptest.Send(t, "GET", card, s.keys[access.RoleUser], "")
 			if painted := strings.Contains(string(now), "Painted black"); painted != (rights == "write") {
 				t.Errorf("the card is %s", now)
 			}
@@ -157,7 +158,11 @@ func TestAGameMasterApprovesASuggestion(t *testing.T) {
 	if status != http.StatusAccepted {
 		t.Fatalf("%d %.500s", status, body)
 	}
-	answer, err := s.app.Ops.Invoke(t.Context(), app.Operator(), op.Request{Operation: "list-proposals", World: app.SampleWorld})
+	ask := func(operation, input string) (*op.Answer, error) {
+		return s.app.Ops.Invoke(t.Context(), app.Operator(), op.Request{Operation: operation, World: app.SampleWorld,
+			Input: []byte(input)})
+	}
+	answer, err := ask("list-proposals", `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +171,7 @@ func TestAGameMasterApprovesASuggestion(t *testing.T) {
 		t.Fatalf("%s, %v", answer.Output, err)
 	}
 	id := list.Proposals[0].ProposalID
-	answer, err = s.app.Ops.Invoke(t.Context(), app.Operator(), op.Request{Operation: "get-proposal", World: app.SampleWorld,
-		Input: []byte(`{"proposalId": "` + id + `"}`)})
+	answer, err = ask("get-proposal", `{"proposalId": "`+id+`"}`)
 	var shown struct{ ExpectedHash string }
 	if err != nil || json.Unmarshal(answer.Output, &shown) != nil {
 		t.Fatal(err)

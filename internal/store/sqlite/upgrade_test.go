@@ -266,8 +266,8 @@ func TestUpgradeKeepsRights(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	member := canon.Member{World: testWorld, Subject: "ada", Role: access.RoleUser, May: access.MayRead}
-	invitation := identity.Invitation{ID: "i", World: testWorld, Role: access.RoleUser, May: access.MayPropose, By: "keeper",
-		State: identity.InvitationOpen, Created: testTime, Expires: testTime.Add(time.Hour)}
+	invitation := identity.Invitation{ID: "i", World: testWorld, Role: access.RoleUser, May: access.MayPropose,
+		By: "keeper", State: identity.InvitationOpen, Created: testTime, Expires: testTime.Add(time.Hour)}
 	rights := func(s *Store) (m, i access.May) {
 		t.Helper()
 		var members []canon.Member

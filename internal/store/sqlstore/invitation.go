@@ -8,7 +8,8 @@ import (
 	"loregate/internal/identity"
 )
 
-const invitationColumns = "SELECT id, hash, world, role, invited_by, subject, state, created, expires, closed, may FROM invitations"
+const invitationColumns = "SELECT id, hash, world, role, invited_by, subject, state, created, expires, closed, may " +
+	"FROM invitations"
 
 func readInvitation(r Row) (identity.Invitation, error) {
 	i := identity.Invitation{
@@ -27,7 +28,8 @@ func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) er
 		if err := checkUnused(ctx, c, "invitations", v.ID, v.Hash); err != nil {
 			return 0, err
 		}
-		return c.Exec(ctx, `INSERT INTO invitations (id, hash, world, role, invited_by, subject, state, created, expires, closed, may)
+		return c.Exec(ctx, `INSERT INTO invitations (id, hash, world, role, invited_by, subject, state, created,
+				expires, closed, may)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 			v.ID, v.Hash[:], v.World[:], int64(v.Role), string(v.By), string(v.Subject), string(v.State),
 			toNanos(v.Created), toNanos(v.Expires), toNanos(v.Closed), int64(v.May))
