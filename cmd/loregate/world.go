@@ -31,13 +31,15 @@ type worldCmd struct {
 
 type worldCreateCmd struct {
 	common
-	Slug  string `arg:"" help:"Short name: a-z, 0-9 and '-'."`
-	Title string `help:"Title for people."`
+	Slug     string `arg:"" help:"Short name: a-z, 0-9 and '-'."`
+	Title    string `help:"Title for people."`
+	GMRights string `help:"Who renames, deletes and restores cards and sets levels: all (game masters too) or campaign (admins)." name:"gm-rights" enum:"all,campaign" default:"all"`
 }
 
 func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	return w.withApp(ctx, func(a *app.App) error {
-		made, err := a.CreateWorld(ctx, canon.NewWorld{Slug: w.Slug, Title: w.Title})
+		made, err := a.CreateWorld(ctx, canon.NewWorld{Slug: w.Slug, Title: w.Title,
+			Settings: canon.Settings{GMRights: w.GMRights}})
 		if err != nil {
 			return err
 		}
@@ -85,6 +87,7 @@ type worldConfigureCmd struct {
 	Description *string  `help:"Description of the world, for the instructions to clients."`
 	GMParts     []string `help:"Name parts that make a card visible to game masters only. Default: gm and ai." name:"gm-parts"`
 	BatchRole   *string  `help:"Lowest role that may send batches: user, gm or admin."`
+	GMRights    *string  `help:"Who renames, deletes and restores cards and sets levels: all (game masters too) or campaign (admins)." name:"gm-rights" placeholder:"WHO"`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
 	Language    string   `help:"Language of the world, by its code, one of ${languages}. A search of the lore then finds all forms of a word." enum:",${languages}" default:"" placeholder:"CODE"`
 	ClockRate   string   `help:"Speed of world time relative to real time: 1, or 0 for a clock that a game master advances." name:"clock-rate" placeholder:"NUMBER"`
@@ -104,6 +107,7 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			set(title, w.Title)
 			set(&s.Description, w.Description)
 			set(&s.BatchRole, w.BatchRole)
+			set(&s.GMRights, w.GMRights)
 			set(&s.Starter, w.Starter)
 			if w.GMParts != nil {
 				s.GMParts = w.GMParts
@@ -176,13 +180,18 @@ type memberAddCmd struct {
 	World   string `arg:"" help:"World by slug or UUID."`
 	Subject string `arg:"" help:"Subject: letters, digits and . - _ @"`
 	Role    string `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
+	May     string `help:"Rights of a user: read, propose, own (write own cards) or write. Default: as before; new members write." enum:",read,propose,own,write" default:"" placeholder:"RIGHTS"`
 	Player  string `help:"Player card that the subject is bound to." placeholder:"CARD"`
 }
 
 func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
 	return m.withApp(ctx, func(a *app.App) error {
-		return a.SetMember(ctx, m.World, access.Subject(m.Subject), role, m.Player)
+		spec := app.MemberSpec{Subject: access.Subject(m.Subject), Role: role, Player: m.Player}
+		if may, chosen := access.ParseMay(m.May); chosen {
+			spec.May = &may
+		}
+		return a.SetMember(ctx, m.World, spec)
 	})
 }
 
@@ -194,7 +203,7 @@ type memberRemoveCmd struct {
 
 func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
 	return m.withApp(ctx, func(a *app.App) error {
-		return a.SetMember(ctx, m.World, access.Subject(m.Subject), access.RoleNone, "")
+		return a.SetMember(ctx, m.World, app.MemberSpec{Subject: access.Subject(m.Subject)})
 	})
 }
 
@@ -207,10 +216,11 @@ type memberListCmd struct {
 type memberRow struct {
 	Subject access.Subject `json:"subject"`
 	Role    access.Role    `json:"role"`
+	May     access.May     `json:"may"`
 }
 
-var memberTable = table[memberRow]{"SUBJECT ROLE", func(m memberRow) []string {
-	return []string{string(m.Subject), m.Role.String()}
+var memberTable = table[memberRow]{"SUBJECT ROLE MAY", func(m memberRow) []string {
+	return []string{string(m.Subject), m.Role.String(), m.May.String()}
 }}
 
 func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
@@ -222,7 +232,7 @@ func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
 		var rows []memberRow
 		for _, member := range members {
 			if member.Role != access.RoleNone {
-				rows = append(rows, memberRow{member.Subject, member.Role})
+				rows = append(rows, memberRow{member.Subject, member.Role, member.May})
 			}
 		}
 		return memberTable.print(out, m.listing, rows)
@@ -233,13 +243,18 @@ type memberInviteCmd struct {
 	common
 	World   string        `arg:"" help:"World by slug or UUID."`
 	Role    string        `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
+	May     string        `help:"Rights of a user: read (guests), propose, own (write own cards) or write. Default: propose." enum:",read,propose,own,write" default:"" placeholder:"RIGHTS"`
 	Expires time.Duration `help:"Time until the code expires." default:"168h"`
 }
 
 func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
 	return m.withApp(ctx, func(a *app.App) error {
-		code, err := a.Invite(ctx, m.World, role, m.Expires)
+		may, chosen := access.ParseMay(m.May)
+		if !chosen {
+			may = access.InvitedMay(role)
+		}
+		code, err := a.Invite(ctx, m.World, role, may, m.Expires)
 		return printResult(out, err, "%s\n", code)
 	})
 }

@@ -52,6 +52,8 @@ type Caller struct {
 
 	Roles     map[WorldID]Role // role per world
 	EveryRole Role             // role in every world: the operator's and the local command line's
+	// May has the rights of memberships with the role user, for the worlds where they are less than all; see MayIn.
+	May map[WorldID]May
 
 	Operator bool // backups, signing keys, all worlds
 	Approve  bool // may decide on proposals
@@ -124,5 +126,5 @@ func (c Caller) SameRights(b Caller) bool {
 		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&
 		c.ReadOnly == b.ReadOnly && c.Lowered == b.Lowered && c.Vouched == b.Vouched &&
 		c.Home == b.Home && c.RateClass == b.RateClass && c.Unlimited == b.Unlimited && maps.Equal(c.Roles, b.Roles) &&
-		slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
+		maps.Equal(c.May, b.May) && slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
 }

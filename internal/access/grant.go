@@ -54,6 +54,7 @@ type Request struct {
 	Correlation    string // id of the call in logs and commits
 	IdempotencyKey string // "" if the caller sent none
 	InputHash      [32]byte
+	Plays          bool   // an act of play: it changes the caller's own place in a game or a story
 	DryRun         bool   // plan and validate, but commit nothing
 	Part           bool   // part of a call that was counted as a call; only its writes and its work count
 	Waits          bool   // most of its time is that of others: of its parts, a model, a program, a stream's reader
@@ -100,6 +101,18 @@ func (g Grant) Role() Role {
 		return RoleNone
 	}
 	return g.in.role
+}
+
+// WritesOwnOnly reports whether the call may change no cards but those that the caller created.
+func (g Grant) WritesOwnOnly() bool {
+	return !g.Request().Plays && g.Caller().MayIn(g.World()) == MayOwn
+}
+
+// MayDecide reports whether the caller may decide on the proposals of others in the grant's world: one who may not make
+// a change does not agree to it either.
+func (g Grant) MayDecide() bool {
+	c := g.Caller()
+	return c.Approve && c.May[g.World()].For(c.Role(g.World())) == MayWrite
 }
 
 // View returns the view of the grant.

@@ -254,6 +254,8 @@ func TestSameRights(t *testing.T) {
 		switch f.Interface().(type) {
 		case map[access.WorldID]access.Role:
 			f.Set(reflect.ValueOf(map[access.WorldID]access.Role{here: access.RoleUser}))
+		case map[access.WorldID]access.May:
+			f.Set(reflect.ValueOf(map[access.WorldID]access.May{here: access.MayRead}))
 		case uuid.UUID:
 			f.Set(reflect.ValueOf(uuid.UUID{9}))
 		case access.WorldID:

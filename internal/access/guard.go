@@ -168,6 +168,8 @@ func (c Caller) checkRights(r Request, role Role) error {
 			"%s writes, and this key or address only reads; use a key that may write, and an address without /readonly",
 			r.Operation,
 		)
+	case c.MayIn(r.World) == MayRead && r.Effect != Read:
+		return fault.New(fault.Denied, "%s writes, and you only read this world; ask a game master for more", r.Operation)
 	case r.Operator && !c.Operator:
 		return fault.New(fault.Denied, "%s is only for the instance's operator; use the operator's key", r.Operation)
 	case r.People && (c.Actor != Person || c.Advisory):

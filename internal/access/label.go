@@ -148,7 +148,12 @@ type View struct {
 	// LevelNone means no bound. It keeps a caller with the view of a player from seeing more
 	// than the caller's own level allows.
 	Ceiling Level
+	// Trash: cards in the trash are visible like others. A view of LevelAdmin and up sees them in any case.
+	Trash bool
 }
+
+// SeesTrash reports whether the view may see cards in the trash, if it sees their labels.
+func (v View) SeesTrash() bool { return v.Trash || v.Level >= LevelAdmin }
 
 // Sees reports whether the view may see data with a label.
 func (v View) Sees(l Label) bool {

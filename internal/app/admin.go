@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -158,19 +159,37 @@ func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *
 	})
 }
 
-// SetMember gives a subject a role in a world; RoleNone removes the subject's role. player names
-// the player card that the subject is bound to; "" binds it to none.
-func (a *App) SetMember(ctx context.Context, world string, s access.Subject, role access.Role, player string) error {
+// MemberSpec describes a membership.
+type MemberSpec struct {
+	Subject access.Subject
+	Role    access.Role // RoleNone removes the member
+	May     *access.May // of RoleUser; nil keeps a member's right, and lets a new one write
+	Player  string      // player card that the subject is bound to; "" binds it to none
+}
+
+// SetMember makes a subject a member of a world, or changes its membership.
+func (a *App) SetMember(ctx context.Context, world string, m MemberSpec) error {
 	return a.updateWorld(ctx, world, "set_member", access.Write, func(p *canon.Plan) error {
-		var id canon.CardID
-		if player != "" {
-			c, err := p.Card(player)
+		set := canon.MemberImage{Subject: m.Subject, Role: m.Role}
+		if m.Player != "" {
+			c, err := p.Card(m.Player)
 			if err != nil {
 				return err
 			}
-			id = c.ID
+			set.Player = c.ID
 		}
-		return p.SetMember(s, role, id)
+		if m.May != nil {
+			set.May = *m.May
+			return p.SetMember(set)
+		}
+		list, err := p.Members(ctx)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(list, func(o canon.Member) bool { return o.Subject == m.Subject }); i >= 0 {
+			set.May = list[i].May
+		}
+		return p.SetMember(set)
 	})
 }
 
@@ -189,14 +208,16 @@ func (a *App) Members(ctx context.Context, world string) (list []canon.Member, e
 	return list, err
 }
 
-// Invite creates an invitation to a world and returns its code. good is the lifetime of the code.
-func (a *App) Invite(ctx context.Context, world string, role access.Role, good time.Duration) (code string, err error) {
+// Invite creates an invitation to a world and returns its code. may is the right of invited users.
+// good is the lifetime of the code.
+func (a *App) Invite(ctx context.Context, world string, role access.Role, may access.May,
+	good time.Duration) (code string, err error) {
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return "", err
 	}
 	err = a.runAsOperator(ctx, id, "invite", access.Write, func(g access.Grant) error {
-		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, By: g.Caller().Subject,
+		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, May: may, By: g.Caller().Subject,
 			Life: good})
 		return err
 	})

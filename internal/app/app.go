@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -297,7 +298,8 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		Refuse: a.Agents.Refuse, Observer: observer{
 			a.metrics,
 			a.tracing,
-		}, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
+		}, GMManages: worlds{a.Canon}.gmManages, Near: a.similarNames,
+		WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
 	if o.NoAnswerCache {
 		ops.WorldState = nil
 	}
@@ -405,7 +407,8 @@ func (w worlds) Memberships(ctx context.Context, s access.Subject) ([]identity.M
 	members, err := w.canon.Memberships(ctx, s)
 	list := make([]identity.Membership, len(members))
 	for i, m := range members {
-		list[i] = identity.Membership{World: m.World, Subject: m.Subject, Role: m.Role, Player: uuid.UUID(m.Player)}
+		list[i] = identity.Membership{World: m.World, Subject: m.Subject, Role: m.Role, May: m.May,
+			Player: uuid.UUID(m.Player)}
 	}
 	return list, err
 }
@@ -444,6 +447,14 @@ func (w worlds) Names(ctx context.Context, c access.Caller) ([]string, error) {
 	return names, err
 }
 
+// gmManages reports whether game masters manage the cards of a world, or for the zero id those of some world.
+func (w worlds) gmManages(id access.WorldID) bool {
+	all, err := w.canon.Worlds(context.Background()) // the call that follows waits for the store, or fails
+	return err == nil && slices.ContainsFunc(all, func(one canon.World) bool {
+		return (one.ID == id || id.IsZero()) && one.Settings.ManagerRole() == access.RoleGM
+	})
+}
+
 // joiner makes the subject who accepts an invitation a member, in the name of the subject who
 // invited them.
 type joiner struct{ app *App }
@@ -453,7 +464,7 @@ func (j joiner) Join(ctx context.Context, m identity.Membership, invitedBy acces
 	r := access.Request{Operation: "accept_invitation", Effect: access.Write, MinRole: access.RoleAdmin, World: m.World}
 	return j.app.WithGrant(ctx, by, r, func(g access.Grant) error {
 		_, err := j.app.Canon.Update(ctx, g, func(p *canon.Plan) error {
-			return p.SetMember(m.Subject, m.Role, canon.CardID(m.Player))
+			return p.SetMember(canon.MemberImage{Subject: m.Subject, Role: m.Role, May: m.May, Player: canon.CardID(m.Player)})
 		})
 		return err
 	})

@@ -42,6 +42,7 @@ var sampleSeats = []struct {
 func (a *App) loadCampaign(ctx context.Context) (keys []SampleKey, err error) {
 	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleCampaign, Title: "The Ninth Train", Settings: canon.Settings{
 		Description: "A winter on a mountain railway, where a man froze beside a warm stove: the sample campaign.",
+		GMRights:    canon.GMRightsAll,
 		Extra:       map[string]string{"system": "coc-7e"},
 	}})
 	if err != nil {

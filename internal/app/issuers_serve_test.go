@@ -93,7 +93,7 @@ func TestTokenOfOutsideIssuerIsAccepted(t *testing.T) {
 		t.Error("the time that is left is not told")
 	}
 	// Removing the membership shuts out a subject who never was a member, too.
-	if err := a.SetMember(t.Context(), "main", "kc:anna", access.RoleNone, ""); err != nil {
+	if err := a.SetMember(t.Context(), "main", MemberSpec{Subject: "kc:anna", Role: access.RoleNone}); err != nil {
 		t.Fatal(err)
 	}
 	a.Identity.Invalidate()

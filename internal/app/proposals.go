@@ -67,6 +67,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), play.ActionKind()),
 		Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
+		LeastRole: func(o *op.Operation, w access.WorldID) access.Role { return a.Ops.LeastRole(o, w) },
 		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a},
 		Moderator: a.gateModerator(), Doubts: a.claimReader(), Repeats: a.repeatReader(), Secret: secret, Logger: a.logger,
 		Now: a.now, NewID: o.idGenerator("proposal"),

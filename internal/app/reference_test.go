@@ -183,6 +183,8 @@ func roleText(o *op.Operation) string {
 		return "operator"
 	case o.MinRole == access.RoleNone:
 		return "any"
+	case o.Manages:
+		return o.MinRole.String() + ", or gm where `gm_rights` is `all`"
 	}
 	return o.MinRole.String()
 }

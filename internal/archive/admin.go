@@ -30,7 +30,8 @@ func adminWrites(d *deps) []*op.Operation {
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
 				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones; hidden parts of a text stay hidden. " +
 				"dry_run lists everything that would become readable, and to whom.",
-			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Idempotent: true,
+			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Manages: true,
+			Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Reveal a card to the players", Input: `{"name": "The Vault", "level": "user"}`},
 				{Title: "Open a GM card to one player", Input: `{"name": "The Vault", "level": "gm", "subjects": ["alice"]}`},
@@ -46,6 +47,7 @@ func adminWrites(d *deps) []*op.Operation {
 			Doc: "Move a card and everything below it to the trash; restore_card brings them back. " +
 				"dry_run lists the cards that would be deleted. If there are cards below it, confirm must repeat the card's name.",
 			Route: "DELETE /api/mcp/cards/{name}", Target: "name", Effect: access.Destroy, MinRole: access.RoleAdmin,
+			Manages: true,
 			Examples: []op.Example{
 				{Title: "List the cards that would be deleted", Input: `{"name": "Old Notes", "dry_run": true}`},
 				{Title: "Delete a card with cards below it", Input: `{"name": "Old Notes", "confirm": "Old Notes"}`},
@@ -89,6 +91,9 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 				return err
 			}
 			p.Target(card.ID)
+			if err := p.CheckManages(card.ID); err != nil {
+				return err
+			}
 			_, err = p.SetLabel(card, access.NewLabel(level, in.Subjects...))
 			return err
 		},
@@ -133,6 +138,9 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 				return err
 			}
 			p.Target(card.ID)
+			if err := p.CheckManages(card.ID); err != nil {
+				return err
+			}
 			if err := checkDelete(ctx, p, card, in); err != nil {
 				return err
 			}

@@ -127,10 +127,10 @@ func getCardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in histo
 	return out, nil
 }
 
-// findCardOrTrashed is findCard, but for an admin it also searches the trash.
+// findCardOrTrashed is findCard, but for those who manage cards it also searches the trash.
 func findCardOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := findCard(ctx, l, name)
-	if fault.KindOf(err) != fault.NotFound || l.Grant().Role() < access.RoleAdmin {
+	if fault.KindOf(err) != fault.NotFound || l.Grant().Role() < l.World().Settings.ManagerRole() {
 		return c, err
 	}
 	gone, bad := inTrash(ctx, l, name)

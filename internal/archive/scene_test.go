@@ -62,10 +62,16 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 		t.Fatal(err)
 	}
 	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface},
-		Worlds: optest.SoleWorld(w.ID)}); err != nil {
+		Worlds: optest.SoleWorld(w.ID), GMManages: s.gmManages}); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// gmManages reports whether game masters manage the wiki's cards.
+func (s *scene) gmManages(access.WorldID) bool {
+	w, err := s.canon.World(s.t.Context(), s.world)
+	return err == nil && w.Settings.ManagerRole() == access.RoleGM
 }
 
 // change plans and commits as the wiki's administrator.

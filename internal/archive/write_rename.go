@@ -27,7 +27,7 @@ func renameWrites(d *deps) []*op.Operation {
 		Title: "Rename or move a card",
 		Doc: "Rename a card, or move it below another card. The cards below it move with it, and links and nests to them are rewritten in cards whose readers can all see the card. " +
 			"The card is still found by its old name, and stays hidden from those to whom it was hidden. dry_run shows the changes.",
-		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin,
+		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin, Manages: true,
 		Examples: []op.Example{
 			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},
 			{Title: "Preview a move",
@@ -69,6 +69,9 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 			}
 			old = card.Name
 			p.Target(card.ID)
+			if err := p.CheckManages(card.ID); err != nil {
+				return err
+			}
 			return planRename(ctx, p, card, in)
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (renameOut, error) {

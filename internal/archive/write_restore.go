@@ -30,14 +30,14 @@ func restoreWrites(d *deps) []*op.Operation {
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
 				"list_trash lists the deleted cards, get_card_history the versions of a card. " +
 				"Refused if the version was hidden from some who read the card.",
-			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin,
+			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin, Manages: true,
 			Examples: []op.Example{
 				{Title: "From the trash", Input: `{"name": "Old Notes"}`},
 				{Title: "To its second version", Input: `{"name": "Rent Quay", "to_version": 2}`},
 			},
 		}, restoreCard),
 		defineWrite(d, op.Spec{
-			Name: "undo_change",
+			Name: canon.OpUndo,
 			Asked: []string{
 				"take back my last edit", "that was a mistake, reverse it", "cancel an edit",
 				"put it back as before", "take that edit back", "somebody scribbled nonsense, revert it",
@@ -48,7 +48,8 @@ func restoreWrites(d *deps) []*op.Operation {
 			},
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
-				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make.",
+				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make, and an " +
+				"undo can only be undone with the role of its maker.",
 			Route: "POST /api/mcp/changes/{id}/undo", Target: "id",
 			Examples: []op.Example{{Title: "Undo", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, undoChange),
@@ -88,6 +89,9 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 				return notInTrash(ctx, p.Snapshot, in.Name)
 			}
 			p.Target(found[0].ID)
+			if err := p.CheckManages(found[0].ID); err != nil {
+				return err
+			}
 			_, err = p.Restore(found[0])
 			return err
 		},
@@ -131,6 +135,9 @@ func (o *restoreOut) setWrittenAt(ctx context.Context, l *canon.Snapshot, id can
 func planRevert(ctx context.Context, p *canon.Plan, in restoreIn) error {
 	card, err := onlyCard(ctx, p, in.Name)
 	if err != nil {
+		return err
+	}
+	if err := p.CheckManages(card.ID); err != nil {
 		return err
 	}
 	v, err := p.VersionOf(ctx, card, in.ToVersion)
@@ -257,7 +264,7 @@ func checkUndo(p *canon.Plan) error {
 		if a.Act == canon.ActCreate || a.Act == canon.ActUpdate {
 			continue
 		}
-		if err := requireRole(p.Snapshot, access.RoleAdmin, "undoing this change"); err != nil {
+		if err := p.CheckManages(a.Card); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface},
-		Worlds: optest.SoleWorld(w.ID)}); err != nil {
+		Worlds: optest.SoleWorld(w.ID), GMManages: s.gmManages}); err != nil {
 		t.Fatal(err)
 	}
 	return d

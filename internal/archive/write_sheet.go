@@ -171,7 +171,7 @@ func (w *writer) relabelCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if s.level == access.LevelNone || s.level == c.Own.Level {
 		return c, nil
 	}
-	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "changing the level of an existing card"); err != nil {
+	if err := w.plan.CheckManages(c.ID); err != nil {
 		return canon.Card{}, err
 	}
 	return w.plan.SetLabel(c, access.NewLabel(s.level))
@@ -216,11 +216,14 @@ func (w *writer) writeParts(s *sheet, c canon.Card) error {
 
 // dropChild puts a child card whose field is null in the trash.
 func (w *writer) dropChild(name string) error {
-	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "removing a child card"); err != nil {
+	if err := requireRole(w.plan.Snapshot, w.plan.World().Settings.ManagerRole(), "removing a child card"); err != nil {
 		return err
 	}
 	c, ok, err := w.plan.Has(name)
 	if err != nil || !ok {
+		return err
+	}
+	if err := w.plan.CheckManages(c.ID); err != nil {
 		return err
 	}
 	_, below, err := w.plan.Descendants(w.ctx, c.ID, 1, canon.Page{Limit: 1})

@@ -167,6 +167,7 @@ func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Sn
 		return nil, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
 	}
 	s.world = w
+	s.visibility.View.Trash = g.Role() == access.RoleGM && w.Settings.ManagerRole() == access.RoleGM
 	return s, nil
 }
 

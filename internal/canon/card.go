@@ -297,11 +297,28 @@ type World struct {
 type Settings struct {
 	Description string `json:"description,omitempty"`
 	// name parts that raise a card to GM level; nil means gm and ai
-	GMParts       []string          `json:"gm_parts,omitzero"`
-	BatchRole     string            `json:"batch_role,omitempty"`
-	Starter       string            `json:"starter_location,omitempty"`
-	KeepCodenames bool              `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename
-	Extra         map[string]string `json:"extra,omitempty"`
+	GMParts       []string `json:"gm_parts,omitzero"`
+	BatchRole     string   `json:"batch_role,omitempty"`
+	Starter       string   `json:"starter_location,omitempty"`
+	KeepCodenames bool     `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename
+	// GMRights is who manages cards, that is sets levels and renames, deletes and restores: GMRightsAll for game
+	// masters too, GMRightsCampaign or "" for admins.
+	GMRights string            `json:"gm_rights,omitempty"`
+	Extra    map[string]string `json:"extra,omitempty"`
+}
+
+// The values of Settings.GMRights. Game masters have the rights that the surface campaign gives them in any case.
+const (
+	GMRightsCampaign = "campaign"
+	GMRightsAll      = "all"
+)
+
+// ManagerRole returns the lowest role that manages cards in the world; see Plan.CheckManages for which ones.
+func (s Settings) ManagerRole() access.Role {
+	if s.GMRights == GMRightsAll {
+		return access.RoleGM
+	}
+	return access.RoleAdmin
 }
 
 // LanguageSetting is the name of the extra setting for the language that a world is written in.
@@ -315,5 +332,6 @@ type Member struct {
 	World   access.WorldID
 	Subject access.Subject
 	Role    access.Role // RoleNone for a removed member: it closes the world to their keys as well
+	May     access.May  `json:",omitzero"` // of RoleUser
 	Player  CardID      // player card that the subject is bound to; zero if there is none
 }

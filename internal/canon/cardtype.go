@@ -52,6 +52,8 @@ const (
 	TypeQuery    = "Query"
 	TypeFile     = "File"
 	TypeImage    = "Image"
+	TypeSetting  = "Setting"
+	TypeUser     = "User"
 )
 
 var builtin = []Type{
@@ -78,8 +80,8 @@ var builtin = []Type{
 	{Name: TypeImage, Codename: "image", Description: "An attached picture", Text: TextFile},
 	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that defines a type of cards", Common: true},
 	{Name: "Set", Codename: "set", Description: "A set of cards that a rule applies to", Raw: true},
-	{Name: "Setting", Codename: "setting", Description: "A setting to which a rule gives a value", Raw: true},
-	{Name: "User", Codename: "user", Description: "A person with an account", Raw: true},
+	{Name: TypeSetting, Codename: "setting", Description: "A setting to which a rule gives a value", Raw: true},
+	{Name: TypeUser, Codename: "user", Description: "A person with an account", Raw: true},
 	{Name: "Role", Codename: "role", Description: "A role of users", Raw: true},
 	{Name: "Character", Codename: "character", Description: "A person or creature with a name and a will", Common: true},
 	{Name: "Location", Codename: "location", Description: "A place where characters can be", Common: true},

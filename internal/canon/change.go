@@ -73,6 +73,7 @@ type WorldImage struct {
 type MemberImage struct {
 	Subject access.Subject `json:"subject"`
 	Role    access.Role    `json:"role"`
+	May     access.May     `json:"may,omitzero"` // of RoleUser; records of before have none: MayWrite
 	Player  CardID         `json:"player,omitzero"`
 }
 

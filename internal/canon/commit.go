@@ -184,6 +184,9 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 	if err := c.checkReads(ctx, tx, Visibility{w, g.View()}, set); err != nil {
 		return Receipt{}, err
 	}
+	if err := checkOwn(ctx, tx, g, w, set); err != nil {
+		return Receipt{}, err
+	}
 	stream := WorldStream(w)
 	if set.only != nil {
 		if err := set.only(ctx, tx); err != nil {

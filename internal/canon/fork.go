@@ -174,7 +174,8 @@ func (c *Canon) snapshotForFork(ctx context.Context, id access.WorldID) (w World
 			return err
 		}
 		for _, m := range members {
-			f.members = append(f.members, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, Player: m.Player}})
+			f.members = append(f.members, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, May: m.May,
+				Player: m.Player}})
 		}
 		if err := f.addCards(ctx); err != nil {
 			return err

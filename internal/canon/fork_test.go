@@ -52,7 +52,9 @@ func (t *failingTx) Append(ctx context.Context, c canon.StoredCommit) error {
 func newForkScene(t *testing.T) (*scene, *failingStore) {
 	store := &failingStore{Store: memory.New(), left: 1000}
 	s := newSceneOn(t, store)
-	s.as("admin").must(func(p *canon.Plan) error { return p.SetMember("ann", access.RoleGM, canon.CardID{}) })
+	s.as("admin").must(func(p *canon.Plan) error {
+		return p.SetMember(canon.MemberImage{Subject: "ann", Role: access.RoleGM})
+	})
 	s.as("gm").must(func(p *canon.Plan) error {
 		for i := range 220 {
 			if _, err := p.Create(canon.NewCard{Name: fmt.Sprint("Stone ", i), Content: fmt.Sprint("grey ", i)}); err != nil {

@@ -310,7 +310,8 @@ func planMend(ctx context.Context, tx Tx, w access.WorldID, state *MendedState) 
 	}
 	for _, m := range state.members {
 		if !slices.Contains(held, m) {
-			list = append(list, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, Player: m.Player}})
+			list = append(list, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, May: m.May,
+				Player: m.Player}})
 		}
 	}
 	set, err := planReset(ctx, tx, w, state.cards, now)

@@ -23,7 +23,7 @@ import (
 //
 // A query about a card (its versions, feed, descendants, layers, references from it) finds nothing
 // if the card is hidden. CardQuery.ID, Versions, VersionByCount and a Feed of one card name the
-// card, and find it in the trash for a view of LevelAdmin and up.
+// card, and find it in the trash for a view that sees the trash.
 type Visibility struct {
 	World access.WorldID
 	View  access.View
@@ -258,7 +258,7 @@ type MemberQuery struct {
 // CardQuery selects cards by the one field that is set, apart from Prefetch. The zero query finds
 // nothing.
 type CardQuery struct {
-	// ID finds the card; for a view of LevelAdmin and up, in the trash too.
+	// ID finds the card; for a view that sees the trash, there too.
 	ID CardID
 	// IDs finds living cards in the order of the ids; absent ones are left out.
 	IDs []CardID
@@ -322,13 +322,13 @@ type FeedQuery struct {
 	Type          string    // type of the version, compared by key
 	Author        access.Subject
 	Card          CardID // zero: any card
-	Trash         bool   // a view of LevelAdmin and up also gets the changes of cards in the trash
+	Trash         bool   // a view that sees the trash also gets the changes of cards in the trash
 	Page          Page
 }
 
 // NamesTrash reports whether the query finds cards in the trash for a view.
 func (q FeedQuery) NamesTrash(v access.View) bool {
-	return v.Level >= access.LevelAdmin && (q.Trash || !q.Card.IsZero())
+	return v.SeesTrash() && (q.Trash || !q.Card.IsZero())
 }
 
 // LinkQuery asks for current links whose label and both ends are visible. Zero fields do not
@@ -441,7 +441,7 @@ type CardReader interface {
 	// siblings are ordered by creation, then id. A Limit of 0 asks only for the number.
 	Descendants(ctx context.Context, s Visibility, id CardID, depth int, p Page) ([]Card, Total, error)
 	// Trash lists the cards that were put in the trash themselves, latest first, then by key and
-	// id. Only a view of LevelAdmin and up sees any.
+	// id. Only a view that sees the trash sees any.
 	Trash(ctx context.Context, s Visibility, p Page) ([]Card, Total, error)
 	// TypeUse counts visible living cards by the key of their type.
 	TypeUse(ctx context.Context, s Visibility) (map[string]int, error)

@@ -46,7 +46,7 @@ func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 		return p.projectWorld(ctx, *ch.World)
 	case ch.Member != nil:
 		return p.tx.PutMember(ctx, Member{World: p.world, Subject: ch.Member.Subject, Role: ch.Member.Role,
-			Player: ch.Member.Player})
+			May: ch.Member.May, Player: ch.Member.Player})
 	case ch.Purge != nil:
 		return p.projectPurge(ctx, *ch.Purge)
 	case ch.Text != nil && ch.Text.Gone:

@@ -9,9 +9,13 @@ import (
 	"loregate/internal/fault"
 )
 
+// OpUndo is the operation whose commits are made by Plan.Undo, in the records of all versions.
+const OpUndo = "undo_change"
+
 // Undo plans the opposite of the visible changes of a commit. Hidden changes stay, and nothing
 // reveals them. Undo refuses with fault.Conflict if later changes depend on the commit, and with
-// fault.NotFound if none of its changes is visible.
+// fault.NotFound if none of its changes is visible. Only somebody with the role of the caller who made an undo, or a
+// higher one, can undo that.
 func (p *Plan) Undo(change uuid.UUID) error {
 	absent := fault.New(fault.NotFound, "there is no change %s; list changes with recent_changes", change)
 	commit, ok, err := p.r.CommitByID(p.ctx, WorldStream(p.world.ID), change)
@@ -44,6 +48,10 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	}
 	if !found {
 		return absent
+	}
+	if rec.Op == OpUndo && p.grant.Role() < rec.Role {
+		return fault.New(fault.Denied, "the change was undone by somebody with the role %s; this call has %s", rec.Role,
+			p.grant.Role()).With("required_role", rec.Role.String())
 	}
 	return nil
 }

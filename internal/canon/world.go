@@ -211,6 +211,9 @@ func checkSettings(s Settings) error {
 			return fault.BadField("batch_role", "use user, gm or admin")
 		}
 	}
+	if s.GMRights != "" && s.GMRights != GMRightsCampaign && s.GMRights != GMRightsAll {
+		return fault.BadField("gm_rights", "use campaign or all")
+	}
 	if len(s.GMParts) > 50 {
 		return fault.BadField("gm_parts", "at most 50 parts")
 	}
@@ -222,22 +225,23 @@ func checkSettings(s Settings) error {
 	return nil
 }
 
-// SetMember gives a subject a role in the world, or removes it with RoleNone.
-func (p *Plan) SetMember(s access.Subject, role access.Role, player CardID) error {
+// SetMember gives a subject a role in the world, or removes it with RoleNone. May is kept for the role user only.
+func (p *Plan) SetMember(m MemberImage) error {
 	if p.grant.Role() < access.RoleAdmin {
 		return fault.New(fault.Denied, "only the world's admin can manage its members").With("required_role", "admin")
 	}
-	if err := access.CheckSubject(s); err != nil {
+	if err := access.CheckSubject(m.Subject); err != nil {
 		return fault.BadField("subject", "%v", err)
 	}
-	if !player.IsZero() {
-		if _, ok, err := p.ByID(p.ctx, player); err != nil || !ok {
+	if !m.Player.IsZero() {
+		if _, ok, err := p.ByID(p.ctx, m.Player); err != nil || !ok {
 			if err != nil {
 				return err
 			}
 			return fault.BadField("player", "there is no such card")
 		}
 	}
-	p.set.Changes = append(p.set.Changes, Change{Member: &MemberImage{Subject: s, Role: role, Player: player}})
+	m.May = m.May.For(m.Role)
+	p.set.Changes = append(p.set.Changes, Change{Member: &m})
 	return nil
 }

@@ -65,7 +65,7 @@ func serverTabs(f frame, name, id, current string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, t := range [][2]string{{"w", "Read"}, {"edit", "Edit"}, {"history", "History"}} {
-			if f.As == "" || t[0] != "edit" {
+			if f.As == "" && !f.Reads || t[0] != "edit" {
 				if t[0] == current {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<a href=\"")
 					if templ_7745c5c3_Err != nil {

@@ -97,7 +97,7 @@ func (v *visit) allowEditor() string {
 
 func (v *visit) showEditForm(status int, d draft) error {
 	d.Nonce = v.allowEditor()
-	return v.write(status, editPage(v.frame(d.Card.Name), d, v.isAdmin()))
+	return v.write(status, editPage(v.frame(d.Card.Name), d, v.may("delete_card")))
 }
 
 // renderPreview renders a text that is not saved, in the form in which a card keeps it.

@@ -12,7 +12,9 @@ import (
 	"github.com/a-h/templ"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/op"
 )
 
 // frame surrounds each page of a person who is signed in.
@@ -24,13 +26,35 @@ type frame struct {
 	Path    string // address of the page without its query
 	Manages bool   // the person may invite others to some world
 	Advises bool   // changes become proposals
+	Reads   bool   // the person only reads the world
 	GM      bool   // the page shows what the campaign's game masters do
 	Site    *site  // nil on pages that the server sends
 }
 
 func (v *visit) frame(title string) frame {
+	w := v.worldID()
 	return frame{Title: title, Subject: v.caller.Subject, World: v.world, As: v.as, Path: v.r.URL.EscapedPath(),
-		Manages: managesWorlds(v.caller), Advises: v.caller.Advisory}
+		Manages: managesWorlds(v.caller), Advises: v.caller.IsDiverted(w, false), Reads: v.caller.MayIn(w) == access.MayRead}
+}
+
+// worldID returns the id of the visit's world; zero if there is none, or if all worlds give the caller the same rights.
+func (v *visit) worldID() (w access.WorldID) {
+	if v.world != "" && len(v.caller.May) > 0 {
+		w, _ = v.s.Engine.Foresee(v.r.Context(), v.caller, op.Request{Operation: "get_card", World: v.world})
+	}
+	return w
+}
+
+// may reports whether an operation is open to the visit's caller, so that a page can leave out its form.
+func (v *visit) may(operation string) bool {
+	_, err := v.s.Engine.Foresee(v.r.Context(), v.caller, op.Request{Operation: operation, World: v.world})
+	return err == nil || fault.KindOf(err) == fault.RateLimited
+}
+
+// decides reports whether the visit's caller may decide on proposals of others.
+func (v *visit) decides() bool {
+	w := v.worldID()
+	return v.caller.Approve && v.caller.May[w].For(v.caller.Role(w)) == access.MayWrite
 }
 
 // pageWait bounds the time in which a browser takes a page or a file.

@@ -142,7 +142,7 @@ type cardList struct {
 	Query, Type, Tag, Level string `json:"-"`
 	Types                   []cardType
 	Levels                  bool // the person is shown levels
-	Admin                   bool // the person may see the trash
+	Manages                 bool // the person may see the trash
 }
 
 // cardType is a type that cards can have.
@@ -165,7 +165,7 @@ func (s *server) showCards(v *visit) error {
 		return err
 	}
 	list.Query, list.Type, list.Tag, list.Level = q.Get("q"), q.Get("type"), q.Get("tag"), q.Get("level")
-	list.Admin = v.isAdmin()
+	list.Manages = v.may("list_trash")
 	title := v.world
 	if v.r.Header.Get("HX-Request") == "" { // while a person types, only the cards are replaced
 		if list.Types, err = v.listTypes(); err != nil {
@@ -183,9 +183,6 @@ func (s *server) showCards(v *visit) error {
 	return v.write(http.StatusOK, cardsPage(v.frame(title), list))
 }
 
-// isAdmin reports whether the page is for an admin of some world.
-func (v *visit) isAdmin() bool { return bestRole(v.caller) >= access.RoleAdmin }
-
 // wantedList is a page of the names that texts link to and that have no card.
 type wantedList struct {
 	Wanted []struct {
@@ -200,7 +197,7 @@ func (s *server) showWanted(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.write(http.StatusOK, wantedPage(v.frame("Wanted cards"), list, v.isAdmin()))
+	return v.write(http.StatusOK, wantedPage(v.frame("Wanted cards"), list, v.may("list_trash")))
 }
 
 // trashList is a page of the cards in the trash.

@@ -27,12 +27,14 @@ func bestRole(c access.Caller) access.Role {
 type member struct {
 	Subject string `json:"subject"`
 	Role    string `json:"role"`
+	May     string `json:"may"`
 }
 
 // invitation is an open invitation to a world.
 type invitation struct {
 	ID      string    `json:"id"`
 	Role    string    `json:"role"`
+	May     string    `json:"may"`
 	By      string    `json:"by"`
 	Uses    int       `json:"uses"`
 	Used    int       `json:"used"`
@@ -78,11 +80,11 @@ func (s *server) changeMembers(v *visit) error {
 	case "invite":
 		p.LinkFor = "Send this link to the people you invite. It is shown only now."
 		p.Link, err = v.createLink("create_invitation", fields{"uses": numberOf(form.Get("uses")),
-			"days": numberOf(form.Get("days"))}.with("role", form.Get("role")), "/join")
+			"days": numberOf(form.Get("days"))}.withRights(form.Get("role")), "/join")
 	case "withdraw":
 		_, err = call[struct{}](v, "withdraw_invitation", fields{"id": form.Get("id")})
 	case "role":
-		_, err = call[struct{}](v, "set_member_role", subject.with("role", form.Get("role")))
+		_, err = call[struct{}](v, "set_member_role", subject.withRights(form.Get("role")))
 	case "end":
 		_, err = call[struct{}](v, "end_membership", subject)
 	case "sign-in":
@@ -98,6 +100,22 @@ func (s *server) changeMembers(v *visit) error {
 		return v.redirect(addressOf("members", v.world))
 	}
 	return v.showPeople(statusOf(err), p)
+}
+
+// withRights adds the role, and the right of a player, that a word of rightChoices means.
+func (f fields) withRights(word string) fields {
+	if _, isRole := access.ParseRole(word); isRole || word == "" {
+		return f.with("role", word)
+	}
+	return f.with("role", access.RoleUser.String()).with("may", word)
+}
+
+// rightsWord returns the word of rightChoices for a role and the right of a player.
+func rightsWord(role, may string) string {
+	if role == access.RoleUser.String() && may != "" {
+		return may
+	}
+	return role
 }
 
 // statusOf returns the status of a page that shows an error in its form, or none.
@@ -137,7 +155,7 @@ func (s *server) originOf(r *http.Request) string {
 type joining struct {
 	Code    string // "" asks for it
 	World   string
-	Role    string
+	Rights  string         // of the invited, as a word of rightChoices
 	Subject access.Subject // of the person who is signed in and can accept it as that person
 	Issuers []identity.SignInIssuer
 	Problem string
@@ -154,7 +172,7 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	i, err := s.Sessions.FindInvitation(r.Context(), j.Code)
 	if err == nil {
 		j.World, err = s.TitleOf(r.Context(), i.World)
-		j.Role = i.Role.String()
+		j.Rights = rightsWord(i.Role.String(), i.May.String())
 	}
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {

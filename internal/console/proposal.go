@@ -118,10 +118,10 @@ func (s *server) showProposals(v *visit) error {
 		return err
 	}
 	list.Status = status
-	if v.r.URL.Query().Get("view") == "all" && v.caller.Approve {
+	if v.r.URL.Query().Get("view") == "all" && v.decides() {
 		return v.reviewAll(list)
 	}
-	return v.write(http.StatusOK, proposalsPage(v.frame("Proposals"), list, v.caller.Approve))
+	return v.write(http.StatusOK, proposalsPage(v.frame("Proposals"), list, v.decides()))
 }
 
 // reviewedAtOnce is the number of proposals that are shown in full to be decided together.
@@ -184,7 +184,7 @@ func (s *server) showProposal(v *visit) error {
 		}
 		p.Replayed = &r
 	}
-	return v.write(http.StatusOK, proposalPage(v.frame("Proposal"), p, v.caller.Approve, view))
+	return v.write(http.StatusOK, proposalPage(v.frame("Proposal"), p, v.decides(), view))
 }
 
 // decideProposal accepts a proposal exactly as the page showed it, or rejects it.

@@ -20,7 +20,7 @@ func (s *server) showTree(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list.Admin = v.isAdmin()
+	list.Manages = v.may("list_trash")
 	return v.write(http.StatusOK, treePage(v.frame("Tree of cards"), list, growTree(list.Cards)))
 }
 

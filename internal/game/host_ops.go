@@ -45,7 +45,7 @@ type gameOut struct {
 func (s *Service) createGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201,
-		Effect: access.Write, ByDoor: true,
+		Effect: access.Write, Plays: true, ByDoor: true,
 		Asked: []string{
 			"open a table for a hidden roles party game",
 			"new round of a social deduction game with computer players", "set up a match",
@@ -117,7 +117,7 @@ type inviteOut struct {
 func (s *Service) invitePlayer() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "invite_player", Title: "Invite people to a game", Route: "POST /api/games/{id}/invitation", Status: 201,
-		Effect: access.Write, Audience: "play",
+		Effect: access.Write, Plays: true, Audience: "play",
 		Doc: "Get a link by which people take the free seats of a game themselves, without a key, each under a " +
 			"name of their choice. " +
 			"For the host. It is of no use once the game has started.",
@@ -154,7 +154,8 @@ type joinOut struct {
 
 func (s *Service) joinGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
+		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201,
+		Effect: access.Write, Plays: true,
 		Audience: "play",
 		Doc: "Take a seat of a game in its lobby and get its credential: a token for a person, a key for " +
 			"a client over MCP, and a recovery code for when it is lost. " +
@@ -226,7 +227,7 @@ func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule
 func (s *Service) startGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start",
-		Effect: access.Write, ByDoor: true,
+		Effect: access.Write, Plays: true, ByDoor: true,
 		Asked: []string{
 			"deal the roles and begin", "close the lobby", "everybody is there, go", "let the round begin",
 			"we are complete, begin", "off we go", "begin the match", "deal the parts", "the lobby is full, go",
@@ -261,7 +262,7 @@ const reopenName = "reissue_seat"
 func (s *Service) seatToken() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: reopenName, Title: "Open your seat anew", Route: "POST /api/games/{id}/seats/{player_id}/token",
-		Effect: access.Write, Audience: "play",
+		Effect: access.Write, Plays: true, Audience: "play",
 		Doc: "Get a new token or key for your own seat after you have lost it. Send the seat's recovery code as the bearer " +
 			"credential, or call as the person who took the seat signed in. The old token and the old code end, " +
 			"and the table reads that the seat was opened anew. The host cannot do this for anybody.",

@@ -41,7 +41,8 @@ type commandOut struct {
 
 func (s *Service) commandGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write,
+		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands",
+		Effect: access.Write, Plays: true,
 		Asked: []string{
 			"next phase now", "throw a player out of the match", "say, vote or act in the match",
 			"move the match on", "move the round to its next part", "end this phase",

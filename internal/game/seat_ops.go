@@ -277,7 +277,7 @@ func describeMove(state *rule.State, seat rule.Seat, m rule.Move) seatMove {
 
 func (s *Service) makeMoveOp() *op.Operation {
 	return defineSeated(op.Spec{
-		Name: "make_move", Title: "Make a move", Route: "POST /api/seat/moves", Effect: access.Write,
+		Name: "make_move", Title: "Make a move", Route: "POST /api/seat/moves", Effect: access.Write, Plays: true,
 		Class: access.ClassCommand,
 		Doc: "Act in your seat: chat, vote, answer the pulse check, set a status, act at night, leave. " +
 			"Take the arguments from list_moves. A move that is not legal now is refused, with the legal ones.",

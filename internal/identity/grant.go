@@ -22,6 +22,7 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 	caller := access.Caller{
 		Subject: k.Subject, Key: k.ID, Actor: k.Actor,
 		Roles:      rolesOf(k, ceiling, memberships),
+		May:        mayOf(memberships),
 		Operator:   k.Operator && person && !lowered,
 		Approve:    k.Approve && person,
 		Advisory:   k.Advisory,
@@ -82,6 +83,20 @@ func capRoles(worlds map[access.WorldID]access.Role, ceiling access.Role,
 		}
 	}
 	return roles
+}
+
+// mayOf returns the rights of memberships, for the worlds where they are less than all.
+func mayOf(memberships []Membership) map[access.WorldID]access.May {
+	var may map[access.WorldID]access.May
+	for _, m := range memberships {
+		if m.Role == access.RoleUser && m.May != access.MayWrite {
+			if may == nil {
+				may = map[access.WorldID]access.May{}
+			}
+			may[m.World] = m.May
+		}
+	}
+	return may
 }
 
 func putRole(roles map[access.WorldID]access.Role, w access.WorldID, r access.Role) {

@@ -71,6 +71,51 @@ func TestEffectiveRole(t *testing.T) {
 	}
 }
 
+// TestMembershipNarrowsEveryCredential lists the rights of the credentials of a member who only suggests.
+func TestMembershipNarrowsEveryCredential(t *testing.T) {
+	f := newFixture(t)
+	for subject, may := range map[access.Subject]access.May{"anna": access.MayPropose, "gita": access.MayRead} {
+		role := user
+		if subject == "gita" {
+			role = gm // a game master is not narrowed
+		}
+		m := identity.Membership{World: mainWorld, Subject: subject, Role: role, May: may}
+		if err := f.worlds.Join(context.Background(), m, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, own := f.key(identity.KeySpec{MaxRole: admin, Worlds: roles{mainWorld: admin, otherWorld: user}})
+	_, behalf := f.key(identity.KeySpec{Subject: "helper", Behalf: "anna", Actor: access.AI, MaxRole: gm,
+		Worlds: roles{mainWorld: user}})
+	_, other := f.key(identity.KeySpec{Subject: "scribe", MaxRole: user, Worlds: roles{mainWorld: user}})
+	_, master := f.key(identity.KeySpec{Subject: "gita", MaxRole: gm})
+	for name, row := range map[string]struct {
+		bearer string
+		world  access.WorldID
+		want   access.May
+	}{
+		"a key of hers":                 {own, mainWorld, access.MayPropose},
+		"a token of it":                 {f.token(own, user, "main"), mainWorld, access.MayPropose},
+		"that key elsewhere":            {own, otherWorld, access.MayWrite},
+		"a program's on her behalf":     {behalf, mainWorld, access.MayPropose},
+		"a key of somebody not invited": {other, mainWorld, access.MayWrite},
+		"a game master's":               {master, mainWorld, access.MayWrite},
+	} {
+		c, err := f.caller(row.bearer)
+		if err != nil || c.MayIn(row.world) != row.want {
+			t.Errorf("%s: %v, %v; want %v", name, c.MayIn(row.world), err, row.want)
+		}
+	}
+	_, session, err := f.OpenSession(context.Background(), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := f.Authenticate(context.Background(), session, identity.AudienceConsole); err != nil ||
+		c.MayIn(mainWorld) != access.MayPropose {
+		t.Errorf("a session: %v, %v", c.MayIn(mainWorld), err)
+	}
+}
+
 func TestAMembershipTakenAwayLowersTheToken(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{})

@@ -26,6 +26,7 @@ const (
 type InvitationSpec struct {
 	World   access.WorldID
 	Role    access.Role
+	May     access.May // of RoleUser
 	By      access.Subject
 	Subject access.Subject // only this subject may accept; "" is anyone with the code
 	Life    time.Duration  // 0 is DefaultInvitationLife
@@ -48,7 +49,8 @@ func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, 
 	}
 	now := s.cfg.Now().UTC()
 	i := Invitation{
-		ID: s.newIDOnce(spec.Once), World: spec.World, Role: spec.Role, By: spec.By, Subject: spec.Subject,
+		ID: s.newIDOnce(spec.Once), World: spec.World, Role: spec.Role, May: spec.May.For(spec.Role),
+		By: spec.By, Subject: spec.Subject,
 		State: InvitationOpen, Created: now, Expires: now.Add(spec.Life), Uses: spec.Uses,
 	}
 	for n := range spec.Uses {
@@ -243,7 +245,7 @@ const subjectChars = 8
 
 // Accept makes a subject a member by an invitation's code, and returns the membership. The error is
 // fault.NotFound, with the same text, for a code that is unknown, used, withdrawn, expired or meant
-// for another subject. A subject who already has that role or a higher one keeps it. If an
+// for another subject. A subject who already has that role with those rights, or more, keeps it. If an
 // acceptance fails half way, the same subject can repeat it.
 func (s *Service) Accept(ctx context.Context, code string, subject access.Subject) (Membership, error) {
 	if err := access.CheckSubject(subject); err != nil {
@@ -276,7 +278,7 @@ func (s *Service) Accept(ctx context.Context, code string, subject access.Subjec
 
 func (s *Service) joinWorld(ctx context.Context, i Invitation, subject access.Subject,
 	now time.Time) (Membership, error) {
-	m := Membership{World: i.World, Subject: subject, Role: i.Role}
+	m := Membership{World: i.World, Subject: subject, Role: i.Role, May: i.May}
 	today, err := s.cfg.Worlds.Memberships(ctx, subject)
 	if err != nil {
 		return Membership{}, newUnavailable(err)
@@ -285,7 +287,7 @@ func (s *Service) joinWorld(ctx context.Context, i Invitation, subject access.Su
 	for _, t := range today {
 		if t.World == i.World {
 			m.Player = t.Player
-			if t.Role >= i.Role {
+			if t.Role > i.Role || t.Role == i.Role && t.May <= i.May {
 				m, held = t, true
 			}
 		}

@@ -261,6 +261,43 @@ func TestOneInvitationIsWithdrawn(t *testing.T) {
 	}
 }
 
+// TestAnInvitationGivesRights lists memberships before and after an invitation.
+func TestAnInvitationGivesRights(t *testing.T) {
+	type rights struct {
+		role access.Role
+		may  access.May
+	}
+	for name, row := range map[string]struct{ before, invited, after rights }{
+		"a new player": {rights{}, rights{user, access.MayPropose}, rights{user, access.MayPropose}},
+		"a guest becomes a player": {rights{user, access.MayRead}, rights{user, access.MayPropose},
+			rights{user, access.MayPropose}},
+		"who writes goes on writing": {rights{user, access.MayWrite}, rights{user, access.MayPropose},
+			rights{user, access.MayWrite}},
+		"a player becomes a game master": {rights{user, access.MayRead}, rights{gm, access.MayWrite},
+			rights{gm, access.MayWrite}},
+		"a game master stays one": {rights{gm, access.MayWrite}, rights{user, access.MayRead},
+			rights{gm, access.MayWrite}},
+		"a game master is not narrowed": {rights{}, rights{gm, access.MayRead}, rights{gm, access.MayWrite}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			if row.before.role != none {
+				m := identity.Membership{World: mainWorld, Subject: "bert", Role: row.before.role, May: row.before.may}
+				if err := f.worlds.Join(context.Background(), m, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, code := f.invite(identity.InvitationSpec{Role: row.invited.role, May: row.invited.may})
+			m, err := f.Accept(context.Background(), code, "bert")
+			all, _ := f.worlds.Memberships(context.Background(), "bert")
+			if err != nil || (rights{m.Role, m.May}) != row.after || len(all) != 1 ||
+				(rights{all[0].Role, all[0].May}) != row.after {
+				t.Errorf("%+v, %+v, %v", m, all, err)
+			}
+		})
+	}
+}
+
 func TestTheBoundsOfAnInvitation(t *testing.T) {
 	f := newFixture(t)
 	for _, row := range []struct {

@@ -236,5 +236,6 @@ func (s *Service) callerOfMember(ctx context.Context, o *outsider, subject acces
 		return access.Caller{}, newUnavailable(err)
 	}
 	roles := rolesOf(Key{}, o.MaxRole, memberships)
-	return access.Caller{Subject: subject, Actor: o.Actor, Roles: roles, Surfaces: o.Surfaces, RateClass: o.RateClass}, nil
+	return access.Caller{Subject: subject, Actor: o.Actor, Roles: roles, May: mayOf(memberships),
+		Surfaces: o.Surfaces, RateClass: o.RateClass}, nil
 }

@@ -290,7 +290,7 @@ func (s *Service) callerOfToken(ctx context.Context, t *outsideToken) (access.Ca
 		return access.Caller{}, err
 	}
 	c := access.Caller{
-		Subject: t.subject, Actor: t.by.Actor, Roles: roles,
+		Subject: t.subject, Actor: t.by.Actor, Roles: roles, May: mayOf(memberships),
 		Surfaces: t.by.Surfaces, RateClass: t.by.RateClass, TokenExpires: t.claims.expiryTime(),
 	}
 	return c, s.narrowToClaim(ctx, &c, t)

@@ -60,6 +60,7 @@ type Membership struct {
 	World   access.WorldID
 	Subject access.Subject
 	Role    access.Role // RoleNone for a removed member: closes the world to the subject's keys too
+	May     access.May  // of RoleUser
 	Player  uuid.UUID   // player card that the subject is bound to; zero if it is not bound
 }
 
@@ -170,6 +171,7 @@ type Invitation struct {
 	Hash    Hash            `json:"-"`
 	World   access.WorldID  `json:"world"`
 	Role    access.Role     `json:"role"`
+	May     access.May      `json:"may,omitzero"` // of RoleUser: of those who accept it
 	By      access.Subject  `json:"by"`
 	Subject access.Subject  `json:"subject,omitempty"` // the intended subject, or the one that claimed it
 	State   InvitationState `json:"state"`

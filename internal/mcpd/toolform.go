@@ -40,7 +40,7 @@ const outputsMember = "outputSchemas"
 func (s *Server) formOf(ctx context.Context, c *call) toolForm {
 	asked, _ := c.meta[outputsMember].(bool)
 	short := s.isShort(c.scope)
-	return toolForm{advisory: c.caller.Advisory, short: short, outputs: asked || !short,
+	return toolForm{advisory: c.caller.Suggests(), short: short, outputs: asked || !short,
 		several: s.cfg.DefaultSet == "" || s.opensSeveral(ctx, c.caller)}
 }
 

@@ -21,9 +21,10 @@ func invitationOps(d *deps) []*op.Operation {
 			Name: "create_invitation", Title: "Invite people", Effect: access.Write, MinRole: access.RoleGM,
 			Route: "POST /api/invitations", Status: 201,
 			Doc: "Create a code with which people become members of the world. It is shown once; a call " +
-				"repeated with its idempotency key returns the invitation without it. The role is at most yours.",
+				"repeated with its idempotency key returns the invitation without it. The role is at most yours. " +
+				"A player proposes changes unless may says otherwise.",
 			Examples: []op.Example{{Title: "For a group of players", Input: `{"role": "user", "uses": 5, "days": 7}`},
-				{Title: "For one player", Input: `{}`}},
+				{Title: "For one player", Input: `{}`}, {Title: "For a guest, who only reads", Input: `{"may": "read"}`}},
 		}), d.createInvitation),
 		op.Define(declare(op.Spec{
 			Name: "withdraw_invitation", Title: "Withdraw an invitation", Effect: access.Destroy, MinRole: access.RoleGM,
@@ -36,6 +37,7 @@ func invitationOps(d *deps) []*op.Operation {
 type invitation struct {
 	ID      string    `json:"id"`
 	Role    string    `json:"role"`
+	May     string    `json:"may" jsonschema:"The right of a player: read, propose, own (writes own cards) or write."`
 	By      string    `json:"by"`
 	Uses    int       `json:"uses"`
 	Used    int       `json:"used"`
@@ -44,7 +46,7 @@ type invitation struct {
 }
 
 func showInvitation(i identity.Invitation) invitation {
-	return invitation{i.ID, i.Role.String(), string(i.By), i.Uses, i.Used, i.Created, i.Expires}
+	return invitation{i.ID, i.Role.String(), i.May.String(), string(i.By), i.Uses, i.Used, i.Created, i.Expires}
 }
 
 type invitationsOut struct {
@@ -72,6 +74,7 @@ func (d *deps) openInvitations(ctx context.Context, c *op.Call) (open []identity
 
 type inviteIn struct {
 	Role string `json:"role,omitzero" enum:"user,gm,admin" default:"user" jsonschema:"The role of those who accept it."`
+	May  string `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: read (guests), propose, own (write own cards) or write. Default: propose."`
 	Uses int    `json:"uses,omitzero" min:"1" max:"20" default:"1" jsonschema:"How many people may accept it."`
 	Days int    `json:"days,omitzero" min:"1" max:"90" default:"7" jsonschema:"Days until it ends."`
 }
@@ -86,10 +89,16 @@ func (d *deps) createInvitation(ctx context.Context, c *op.Call, in inviteIn) (o
 	if err != nil {
 		return out, err
 	}
-	i, code, err := d.Identity.Invite(ctx, identity.InvitationSpec{World: c.Grant.Request().World, Role: role,
+	may := access.InvitedMay(role)
+	if in.May != "" {
+		if may, err = mayOf(in.May, role); err != nil {
+			return out, err
+		}
+	}
+	i, code, err := d.Identity.Invite(ctx, identity.InvitationSpec{World: c.Grant.Request().World, Role: role, May: may,
 		By: c.Grant.Caller().Subject, Uses: in.Uses, Life: time.Duration(in.Days) * 24 * time.Hour, Once: onceOf(c)})
 	if err == nil && code != "" { // a repeated call invites nobody more
-		err = d.record(ctx, c, i.ID, fmt.Sprintf("%s, for %d", role, in.Uses))
+		err = d.record(ctx, c, i.ID, fmt.Sprintf("%s, for %d", rightsText(role, may), in.Uses))
 	}
 	return invitedOut{showInvitation(i), code}, err
 }

@@ -73,9 +73,10 @@ func memberOps(d *deps) []*op.Operation {
 		op.Define(declare(op.Spec{
 			Name: "set_member_role", Title: "Change a member's role", Effect: access.Write, MinRole: access.RoleAdmin,
 			Route: "PATCH /api/members/{subject}", Idempotent: true,
-			Doc: "Give a member another role. Sessions, keys and grants that depend on the membership have the new role " +
-				"within a second.",
-			Examples: []op.Example{{Title: "Make a game master", Input: `{"subject": "ada", "role": "gm"}`}},
+			Doc: "Give a member another role, or a player other rights. Sessions, keys and grants that depend on the " +
+				"membership have the new rights within a second.",
+			Examples: []op.Example{{Title: "Make a game master", Input: `{"subject": "ada", "role": "gm"}`},
+				{Title: "Let a player write", Input: `{"subject": "ada", "role": "user", "may": "write"}`}},
 		}), d.setRole),
 		op.Define(declare(op.Spec{
 			Name: "end_membership", Title: "End a membership", Effect: access.Destroy, MinRole: access.RoleAdmin,
@@ -94,6 +95,7 @@ func memberOps(d *deps) []*op.Operation {
 type member struct {
 	Subject string `json:"subject"`
 	Role    string `json:"role"`
+	May     string `json:"may" jsonschema:"read, propose, own (writes own cards) or write."`
 }
 
 type membersOut struct {
@@ -105,7 +107,7 @@ func (d *deps) listMembers(ctx context.Context, c *op.Call, _ struct{}) (members
 		list, err := s.Members(ctx)
 		for _, m := range list {
 			if m.Role > access.RoleNone {
-				out.Members = append(out.Members, member{string(m.Subject), m.Role.String()})
+				out.Members = append(out.Members, member{string(m.Subject), m.Role.String(), m.May.String()})
 			}
 		}
 		return out, err
@@ -115,11 +117,19 @@ func (d *deps) listMembers(ctx context.Context, c *op.Call, _ struct{}) (members
 type roleIn struct {
 	Subject access.Subject `json:"subject" maxlen:"100" jsonschema:"The member."`
 	Role    string         `json:"role" enum:"user,gm,admin" jsonschema:"The new role."`
+	May     string         `json:"may,omitzero" enum:"read,propose,own,write" jsonschema:"For the role user: read, propose, own (write own cards) or write. Default: as it is."`
 }
 
 func (d *deps) setRole(ctx context.Context, c *op.Call, in roleIn) (member, error) {
 	role, _ := access.ParseRole(in.Role) // the schema checked it
-	return d.commitRole(ctx, c, in.Subject, role)
+	if in.May == "" {
+		return d.commitRole(ctx, c, in.Subject, role, nil)
+	}
+	may, err := mayOf(in.May, role)
+	if err != nil {
+		return member{}, err
+	}
+	return d.commitRole(ctx, c, in.Subject, role, &may)
 }
 
 type subjectIn struct {
@@ -127,13 +137,15 @@ type subjectIn struct {
 }
 
 func (d *deps) endMembership(ctx context.Context, c *op.Call, in subjectIn) (member, error) {
-	return d.commitRole(ctx, c, in.Subject, access.RoleNone)
+	return d.commitRole(ctx, c, in.Subject, access.RoleNone, nil)
 }
 
-// commitRole gives a member a role. The last admin keeps the role: a world without an admin could only be
-// managed by the operator.
-func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subject, role access.Role) (member, error) {
+// commitRole gives a member a role, and a right unless may is nil. The last admin keeps the role: a world without an
+// admin could only be managed by the operator.
+func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subject, role access.Role,
+	may *access.May) (member, error) {
 	defer d.Identity.Invalidate()
+	var set canon.MemberImage
 	m, err := surface.Commit(ctx, d.Kit, c, surface.Change[member]{
 		Plan: func(p *canon.Plan) error {
 			list, err := p.Members(ctx)
@@ -147,16 +159,37 @@ func (d *deps) commitRole(ctx context.Context, c *op.Call, subject access.Subjec
 			if m.Role == access.RoleAdmin && role < access.RoleAdmin && countAdmins(list) == 1 {
 				return fault.New(fault.Rule, "this is the only admin; make somebody else an admin first")
 			}
-			return p.SetMember(subject, role, m.Player)
+			set = canon.MemberImage{Subject: subject, Role: role, May: m.May.For(role), Player: m.Player}
+			if may != nil {
+				set.May = *may
+			}
+			return p.SetMember(set)
 		},
 		Reply: func(*canon.Snapshot, canon.Receipt) (member, error) {
-			return member{string(subject), role.String()}, nil
+			return member{string(subject), role.String(), set.May.String()}, nil
 		},
 	})
 	if err != nil || c.Reply.Replayed {
 		return m, err
 	}
-	return m, d.record(ctx, c, string(subject), role.String())
+	return m, d.record(ctx, c, string(subject), rightsText(role, set.May))
+}
+
+// mayOf returns the right of a member with a role, by its name.
+func mayOf(name string, role access.Role) (access.May, error) {
+	may, _ := access.ParseMay(name) // the schema checked it
+	if may != may.For(role) {
+		return may, fault.BadField("may", "only players can have less than their role's rights; the role is %s", role)
+	}
+	return may, nil
+}
+
+// rightsText describes rights for the audit, such as "user, propose".
+func rightsText(role access.Role, may access.May) string {
+	if may == access.MayWrite {
+		return role.String()
+	}
+	return role.String() + ", " + may.String()
 }
 
 // record adds the call to the audit of its world.

@@ -80,6 +80,7 @@ type question struct {
 	player                      uuid.UUID
 	seat                        string
 	operator, approve, advisory bool
+	may                         access.May
 	many                        bool // the caller can use several worlds
 }
 
@@ -163,6 +164,7 @@ func questionOf(c *Call, r Request, in input) question {
 		world: c.Grant.World(), role: c.Grant.Role(), view: c.Grant.View(),
 		subject: caller.Subject, actor: caller.Actor, home: caller.Home, player: caller.Player, seat: caller.Seat,
 		operator: caller.Operator, approve: caller.Approve, advisory: caller.Advisory,
+		may:  caller.MayIn(c.Grant.World()),
 		many: caller.SeveralWorlds(),
 	}
 }

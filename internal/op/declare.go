@@ -30,7 +30,11 @@ type Spec struct {
 	Operator bool        // only for the instance's operator
 	People   bool        // only for the credentials of people that may write: it is never turned into a proposal
 	Approver bool        // listed only for keys that may approve; the handler refuses others
-	Seated   bool        // exists over MCP only for credentials bound to a seat of a game
+	// Manages: MinRole is admin, and game masters may call it too in worlds where they manage cards; see Config.GMManages.
+	Manages bool
+	// Plays: an act of play, which a member who may otherwise only propose makes at once.
+	Plays  bool
+	Seated bool // exists over MCP only for credentials bound to a seat of a game
 	// ListRole is the lowest role with which the handler does anything but refuse. Callers below it
 	// can call the operation and are not shown it. RoleNone: MinRole.
 	ListRole   access.Role

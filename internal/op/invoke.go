@@ -43,11 +43,11 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if !o.NoWorld {
 		world, badWorld = l.selectWorld(ctx, c, in.world)
 	}
-	minRole := o.MinRole
+	minRole := l.LeastRole(o, world)
 	if badWorld != nil {
 		minRole = access.RoleNone // counted and recorded, then refused
 	}
-	a, err := l.guard.Admit(ctx, c, o.admissionRequest(in, r, minRole, world, surface, isDiverted(o, c, in)))
+	a, err := l.guard.Admit(ctx, c, o.admissionRequest(in, r, minRole, world, surface, isDiverted(o, c, world, in)))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, s
 	}
 	surface := pickSurface(c, o.Surfaces, r.Surface, o.Name)
 	noTool := o.NoTool && !(o.ByDoor && r.whole.Valid())
-	if !isOffered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (noTool || !canUse(c, o, surface)) {
+	if !isOffered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (noTool || !l.canUse(c, o, surface)) {
 		return nil, surface, o.Name
 	}
 	return o, surface, o.Name
@@ -99,10 +99,18 @@ func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, s
 	return err
 }
 
-// isDiverted reports whether a call becomes a proposal: any write by an advisory key, except a dry
-// run.
-func isDiverted(o *Operation, c access.Caller, in input) bool {
-	return c.Advisory && o.Writes() && !o.Delegates && !in.dry
+// isDiverted reports whether a call becomes a proposal: any write by an advisory key or by a member who may only
+// propose, except a dry run.
+func isDiverted(o *Operation, c access.Caller, w access.WorldID, in input) bool {
+	return o.Writes() && !o.Delegates && !in.dry && c.IsDiverted(w, o.Plays)
+}
+
+// LeastRole returns the lowest role that may call an operation in a world.
+func (l *Local) LeastRole(o *Operation, w access.WorldID) access.Role {
+	if o.Manages && l.gmManages != nil && l.gmManages(w) {
+		return access.RoleGM
+	}
+	return o.MinRole
 }
 
 func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string,
@@ -114,6 +122,7 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 	if divert {
 		a.Effect = access.Propose
 	}
+	a.Plays = o.Plays
 	a.Waits = o.Waits || o.Delegates
 	if a.Part = r.whole.Valid(); o.Delegates {
 		a.Effect = access.Read // its parts are admitted by themselves
@@ -132,7 +141,7 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 		call.Asker = nil
 	}
 	r.Upload = in.upload
-	if isDiverted(o, g.Caller(), in) {
+	if isDiverted(o, g.Caller(), g.World(), in) {
 		return l.divertWrite(ctx, o, call, r, in)
 	}
 	if o.LoadsFile {
@@ -313,7 +322,8 @@ func (l *Local) Foresee(ctx context.Context, c access.Caller, r Request) (access
 		}
 	}
 	in := input{key: r.IdempotencyKey}
-	return world, l.guard.Foresee(c, o.admissionRequest(in, r, o.MinRole, world, surface, isDiverted(o, c, in)), role)
+	return world, l.guard.Foresee(c, o.admissionRequest(in, r, l.LeastRole(o, world), world, surface,
+		isDiverted(o, c, world, in)), role)
 }
 
 func maxRole(roles map[access.WorldID]access.Role) (best access.Role) {

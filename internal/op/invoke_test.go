@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -329,6 +330,91 @@ func TestAdvisoryKeysPropose(t *testing.T) {
 	c.Roles[worldA] = access.RoleNone
 	if _, err := b.call(c, "create_card", `{"name":"A"}`); kind(err) != fault.NotFound {
 		t.Errorf("without a role: %v", err)
+	}
+}
+
+// tableSurface has an act of play, and an operation with which game masters manage cards.
+func tableSurface() op.Surface {
+	play, manage := spec("play_card", access.Write, access.RoleUser), spec("rename", access.Write, access.RoleAdmin)
+	play.Surfaces, play.Plays = []string{"table"}, true
+	manage.Surfaces, manage.Manages = []string{"table"}, true
+	return op.Surface{Name: "table", Title: "Table", Doc: "A table.",
+		Operations: []*op.Operation{op.Define(play, echo), op.Define(manage, echo)}}
+}
+
+// TestMembersWhoSuggest calls operations as a member who may only propose in one of two worlds, and as others.
+func TestMembersWhoSuggest(t *testing.T) {
+	var k clerk
+	b := newBench(t, func(cfg *op.Config) { cfg.Diverter, cfg.Surfaces = &k, append(cfg.Surfaces, tableSurface()) })
+	member := func(m access.May) access.Caller {
+		c := as(access.RoleUser)
+		c.Roles = map[access.WorldID]access.Role{worldA: access.RoleUser, worldB: access.RoleUser}
+		c.May = map[access.WorldID]access.May{worldA: m}
+		return c
+	}
+	for _, row := range []struct {
+		may       access.May
+		operation string
+		world     string
+		diverted  bool
+		want      error
+	}{
+		{access.MayPropose, "create_card", "a", true, nil}, {access.MayPropose, "create_card", "b", false, nil},
+		{access.MayPropose, "get_card", "a", false, nil}, {access.MayPropose, "play_card", "a", false, nil},
+		{access.MayRead, "create_card", "a", false, fault.Denied}, {access.MayRead, "create_card", "b", false, nil},
+		{access.MayRead, "play_card", "a", false, fault.Denied}, {access.MayRead, "get_card", "a", false, nil},
+		{access.MayOwn, "create_card", "a", false, nil},
+	} {
+		for _, transport := range []string{"rest", "mcp", "console", "cli"} {
+			a, err := b.Invoke(t.Context(), member(row.may), op.Request{Operation: row.operation, World: row.world,
+				Transport: transport, Input: []byte(`{"name":"A"}`)})
+			if !errors.Is(err, row.want) || err == nil && a.Reply.Diverted != row.diverted {
+				t.Errorf("%s %s in %s over %s: %v, %+v", row.may, row.operation, row.world, transport, err, a)
+			}
+		}
+	}
+}
+
+// TestGameMastersManageWhereTheyMay calls an operation of admins that game masters have in one of two worlds.
+func TestGameMastersManageWhereTheyMay(t *testing.T) {
+	b := newBench(t, func(cfg *op.Config) {
+		cfg.Surfaces = append(cfg.Surfaces, tableSurface())
+		cfg.GMManages = func(w access.WorldID) bool { return w == worldA || w.IsZero() }
+	})
+	gm := func(worlds ...access.WorldID) access.Caller {
+		c := as(access.RoleGM)
+		c.Roles = map[access.WorldID]access.Role{}
+		for _, w := range worlds {
+			c.Roles[w] = access.RoleGM
+		}
+		return c
+	}
+	everywhere := as(access.RoleGM)
+	everywhere.Roles, everywhere.EveryRole = nil, access.RoleGM
+	for name, row := range map[string]struct {
+		who    access.Caller
+		world  string
+		listed bool
+		want   error // over REST
+		mcp    error
+	}{
+		"where they manage":          {gm(worldA), "a", true, nil, nil},
+		"where they do not":          {gm(worldB), "b", false, fault.Denied, fault.NotFound},
+		"in the other of two worlds": {gm(worldA, worldB), "b", true, fault.Denied, fault.Denied},
+		"everywhere":                 {everywhere, "a", true, nil, nil},
+		"a player":                   {as(access.RoleUser), "a", false, fault.Denied, fault.NotFound},
+	} {
+		listed := slices.ContainsFunc(b.Operations(row.who, ""), func(o *op.Operation) bool { return o.Name == "rename" })
+		if listed != row.listed {
+			t.Errorf("%s: listed %t", name, listed)
+		}
+		for transport, want := range map[string]error{"rest": row.want, "mcp": row.mcp} {
+			_, err := b.Invoke(t.Context(), row.who, op.Request{Operation: "rename", World: row.world, Transport: transport,
+				Input: []byte(`{"name":"A"}`)})
+			if !errors.Is(err, want) {
+				t.Errorf("%s over %s: %v, want %v", name, transport, err, want)
+			}
+		}
 	}
 }
 

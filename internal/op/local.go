@@ -38,6 +38,9 @@ type Config struct {
 	// Refuse refuses the calls of a caller in a world for a reason that the Guard does not know; nil: there is none.
 	// It is not asked about the parts of a call.
 	Refuse func(ctx context.Context, c access.Caller, w access.WorldID) error
+	// GMManages reports whether game masters may call the operations that manage cards in a world, or for the zero id
+	// in some world; nil: nowhere.
+	GMManages func(w access.WorldID) bool
 	// Near returns a few names visible to the grant that resemble a text; nil: no suggestions.
 	Near func(ctx context.Context, g access.Grant, text string) []string
 	// WorldState reads the present state of a world; nil: no answers are kept. CacheBytes bounds their
@@ -48,13 +51,14 @@ type Config struct {
 
 // Local invokes operations in this process. It is safe for concurrent use.
 type Local struct {
-	guard    *access.Guard
-	worlds   Worlds
-	diverter Diverter
-	observer Observer
-	refuse   func(ctx context.Context, c access.Caller, w access.WorldID) error
-	near     func(ctx context.Context, g access.Grant, text string) []string
-	kept     *answerCache // nil: answers are not kept
+	guard     *access.Guard
+	worlds    Worlds
+	diverter  Diverter
+	observer  Observer
+	refuse    func(ctx context.Context, c access.Caller, w access.WorldID) error
+	gmManages func(w access.WorldID) bool
+	near      func(ctx context.Context, g access.Grant, text string) []string
+	kept      *answerCache // nil: answers are not kept
 
 	surfaces   []Surface
 	operations []*Operation // each once, in the order of declaration
@@ -70,7 +74,7 @@ var _ Invoker = (*Local)(nil)
 // variables, and examples against the schemas. Its error lists every mistake.
 func NewLocal(c Config) (*Local, error) {
 	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse,
-		near:     c.Near,
+		near: c.Near, gmManages: c.GMManages,
 		surfaces: c.Surfaces,
 		byName:   map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {
@@ -154,14 +158,14 @@ func (l *Local) Find(name string) (*Operation, bool) {
 // caller in some world, in the order of declaration.
 func (l *Local) Operations(c access.Caller, surface string) []*Operation {
 	return filterSlice(l.operations,
-		func(o *Operation) bool { return isOffered(o.Surfaces, surface) && isUseful(c, o, surface) })
+		func(o *Operation) bool { return isOffered(o.Surfaces, surface) && l.isUseful(c, o, surface) })
 }
 
 // Exists reports whether an operation exists for the caller on a surface ("" for any), although
 // Operations may not list it.
 func (l *Local) Exists(c access.Caller, surface, name string) bool {
 	o := l.byName[name]
-	return o != nil && isOffered(o.Surfaces, surface) && canUse(c, o, surface)
+	return o != nil && isOffered(o.Surfaces, surface) && l.canUse(c, o, surface)
 }
 
 // Resources returns the resources that the caller may read in some world; see Operations.
@@ -193,14 +197,30 @@ func isOffered(surfaces []string, surface string) bool {
 }
 
 // canUse reports whether the caller may use an operation in any world at all.
-func canUse(c access.Caller, o *Operation, surface string) bool {
+func (l *Local) canUse(c access.Caller, o *Operation, surface string) bool {
 	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) &&
-		(!o.Seated || c.Seat != "") && bestRole(c) >= o.MinRole
+		(!o.Seated || c.Seat != "") && (bestRole(c) >= o.MinRole || l.managesSomewhere(c, o))
+}
+
+// managesSomewhere reports whether the caller is a game master who may call an operation that manages cards.
+func (l *Local) managesSomewhere(c access.Caller, o *Operation) bool {
+	if !o.Manages || bestRole(c) < access.RoleGM {
+		return false
+	}
+	if c.EveryRole >= access.RoleGM {
+		return l.LeastRole(o, access.WorldID{}) <= access.RoleGM
+	}
+	for w, r := range c.Roles {
+		if r >= l.LeastRole(o, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // isUseful reports whether the operation can do anything but refuse the caller, in some world.
-func isUseful(c access.Caller, o *Operation, surface string) bool {
-	return canUse(c, o, surface) && bestRole(c) >= o.ListRole && !(c.ReadOnly && o.Effect != access.Read)
+func (l *Local) isUseful(c access.Caller, o *Operation, surface string) bool {
+	return l.canUse(c, o, surface) && bestRole(c) >= o.ListRole && !(o.Effect != access.Read && c.ReadsOnly())
 }
 
 // isAllowed reports whether the key's allow-list contains a name on the given surface or, if none

@@ -177,6 +177,9 @@ func accessWords(o *Operation) string {
 	case o.MinRole == access.RoleNone:
 		words = "\n\nFor any authenticated caller."
 	}
+	if o.Manages {
+		words += " A game master may call it in a world where gm_rights is all."
+	}
 	if o.People {
 		words += " Only for people, not for the keys of programs."
 	}

@@ -33,11 +33,17 @@ func (s *Service) admitAuthor(ctx context.Context, w authoredChange) (*access.Ad
 	}
 	if d, ok := w.draft.(changeDraft); ok {
 		o := d.operation
-		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator,
-			surfaceOf(w.author, o)
+		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(s.leastRole(o, w.world), access.RoleUser),
+			o.Operator, surfaceOf(w.author, o)
 	}
-	w.author.Advisory = false
-	return s.cfg.Guard.Admit(ctx, w.author, req)
+	return s.cfg.Guard.Admit(ctx, w.author.Approved(), req)
+}
+
+func (s *Service) leastRole(o *op.Operation, w access.WorldID) access.Role {
+	if s.cfg.LeastRole == nil {
+		return o.MinRole
+	}
+	return s.cfg.LeastRole(o, w)
 }
 
 // surfaceOf returns the first surface on which a caller may use an operation, or else the

@@ -148,9 +148,13 @@ func gatherTexts(field string, v any, into *[]Text) {
 
 var _ op.Diverter = (*Service)(nil)
 
-// Divert turns a write of an advisory key into a proposal.
+// Divert turns a write of an advisory key, or of a member who may only propose, into a proposal.
 func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input json.RawMessage) (*op.Answer, error) {
-	payload, err := json.Marshal(canonChangeIn{Op: operationIn{o.Name, input}, Reason: "a write of an advisory key"})
+	reason := "a suggestion"
+	if c.Grant.Caller().Advisory {
+		reason = "a write of an advisory key"
+	}
+	payload, err := json.Marshal(canonChangeIn{Op: operationIn{o.Name, input}, Reason: reason})
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (l *ledger) appliedEvent(id uuid.UUID) (uuid.UUID, bool) {
 // canSee reports whether a caller may know of a proposal. Its author and callers who may approve
 // can, unless the author's level is above the caller's.
 func canSee(g access.Grant, a author) bool {
-	return g.View().Level >= a.Level && (a.isCaller(g.Caller()) || g.Caller().Approve)
+	return g.View().Level >= a.Level && (a.isCaller(g.Caller()) || g.MayDecide())
 }
 
 // readEntry reads a proposal's record and the record that decided it. It does not check whether the

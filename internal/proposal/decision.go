@@ -53,6 +53,8 @@ func (s *Service) findPending(ctx context.Context, g access.Grant, id string) (*
 			"you cannot decide on your own proposal; ask another person who may approve, or withdraw it")
 	case !g.Caller().Approve:
 		return nil, fault.New(fault.Denied, "deciding on proposals needs a key that may approve")
+	case !g.MayDecide():
+		return nil, fault.New(fault.Denied, "you suggest changes in this world; somebody who may make them decides")
 	case e.status() != Pending:
 		return nil, fault.New(fault.Conflict, "the proposal is no longer waiting; it is %s", e.status()).With("status",
 			e.status())

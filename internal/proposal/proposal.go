@@ -75,6 +75,8 @@ type Config struct {
 	Contexts  Contexts         // nil: no reference can be opened
 	Authors   Authors          // nil: no waiting proposal can be approved
 	Operation func(name string) (*op.Operation, bool)
+	// LeastRole returns the lowest role that may call an operation in a world; nil: its MinRole.
+	LeastRole func(o *op.Operation, w access.WorldID) access.Role
 	Meter     Meter // nil: none
 
 	// Secret keys the hashes that callers are shown. All processes on one store share it.

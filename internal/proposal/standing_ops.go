@@ -73,7 +73,7 @@ func (s *Service) standingOps() []*op.Operation {
 
 // requireApprover refuses callers who may not decide on proposals.
 func requireApprover(g access.Grant) error {
-	if g.Caller().Approve {
+	if g.MayDecide() {
 		return nil
 	}
 	return fault.New(fault.Denied,

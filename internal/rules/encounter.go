@@ -131,7 +131,7 @@ func (in *actIn) toAct(e *encounter) fifth.Act {
 func (s *Service) encounterAct() *op.Operation {
 	return define(op.Spec{
 		Name: "encounter_act", Title: "Act in an encounter", Route: "POST /api/rules/encounters/{id}/acts",
-		Effect: access.Write, Class: access.ClassCommand,
+		Effect: access.Write, Plays: true, Class: access.ClassCommand,
 		Asked: []string{
 			"swing at the ogre", "end my turn in the fight", "run to another part of the battlefield",
 			"shoot at an enemy in combat", "hit an enemy", "strike, dodge or flee", "take my turn",
@@ -159,7 +159,7 @@ type castIn struct {
 func (s *Service) castSpell() *op.Operation {
 	return define(op.Spec{
 		Name: "cast_spell", Title: "Cast a spell in an encounter", Route: "POST /api/rules/encounters/{id}/spells",
-		Effect: access.Write, Class: access.ClassCommand,
+		Effect: access.Write, Plays: true, Class: access.ClassCommand,
 		Asked: []string{
 			"use magic in a fight", "throw fire at them", "heal a companion with an incantation",
 			"hurl a fireball", "bless a friend in battle", "magic against a foe",

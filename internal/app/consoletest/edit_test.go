@@ -231,7 +231,7 @@ func TestAnAdvisorySessionProposes(t *testing.T) {
 	v := s.visitor()
 	v.signIn(secret)
 	if _, body, _ := v.send("GET", "/edit/lendwater/Rent%20Stone", nil); !strings.Contains(body,
-		"Your session proposes") || !strings.Contains(body, ">Propose</button>") {
+		"You suggest changes here") || !strings.Contains(body, ">Propose</button>") {
 		t.Error("the form does not tell that the change is proposed")
 	}
 	_, body, _ := v.send("POST", "/edit/lendwater/Rent%20Stone", url.Values{"content": {"<p>One bell.</p>"}})

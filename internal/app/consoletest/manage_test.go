@@ -179,8 +179,8 @@ func TestTheAuditShowsWhoChangedACard(t *testing.T) {
 	_, row, _ = strings.Cut(row, `name="id" value="`)
 	id, _, _ := strings.Cut(row, `"`)
 	admin.send("POST", "/keys/lendwater/end", url.Values{"id": {id}})
-	for _, text := range []string{"create invitation", "user, for 2", "create key", "user, propose", "end key", "person-admin",
-		scribe} {
+	for _, text := range []string{"create invitation", "user, propose, for 2", "create key", "user, propose", "end key",
+		"person-admin", scribe} {
 		if body := keys(); !strings.Contains(body, text) {
 			t.Errorf("the audit of access lacks %q:\n%s", text, body)
 		}

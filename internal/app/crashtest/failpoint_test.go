@@ -226,7 +226,7 @@ func (k *keeper) planEveryChange(p *canon.Plan) error {
 			_, err := p.Layer(canon.Layer{Card: scroll.ID, Kind: "base", Text: "charred", Label: gm})
 			return err
 		},
-		func() error { return p.SetMember("zoe", access.RoleGM, canon.CardID{}) },
+		func() error { return p.SetMember(canon.MemberImage{Subject: "zoe", Role: access.RoleGM}) },
 		func() error { return p.Configure("Main, again", canon.Settings{Description: "mended"}) },
 		func() error { return p.Purge(scroll, first[0]) },
 	} {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 )
@@ -28,7 +29,7 @@ func TestACredentialForOneWorldReachesNoOther(t *testing.T) {
 		s.giveKeys("stranger")
 		s.giveOperatorKey()
 		for _, world := range []string{"lendwater", "otherland"} {
-			if err := s.app.SetMember(t.Context(), world, "ada", access.RoleGM, ""); err != nil {
+			if err := s.app.SetMember(t.Context(), world, app.MemberSpec{Subject: "ada", Role: access.RoleGM}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -283,7 +283,8 @@ func doomedCard(s *story) string {
 // newMember makes a member of the world.
 func newMember(s *story) (subject string) {
 	s.tellVisible(func() {
-		if err := s.app.SetMember(s.t.Context(), "lendwater", "visitor", access.RoleUser, ""); err != nil {
+		visitor := app.MemberSpec{Subject: "visitor", Role: access.RoleUser}
+		if err := s.app.SetMember(s.t.Context(), "lendwater", visitor); err != nil {
 			s.t.Fatal(err)
 		}
 	})

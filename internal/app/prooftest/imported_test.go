@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/wait"
 )
@@ -242,7 +243,8 @@ func newImportOracle(t *testing.T, on string, mint *markMint) *oracle {
 	t.Helper()
 	s := &story{stage: newStage(t, on), mint: mint, who: newAuthor("user", access.RoleUser), ids: map[string]string{}}
 	s.giveKeys("user", "alice", "gm", "admin")
-	if err := s.app.SetMember(t.Context(), "lendwater", "alice", access.RoleUser, ""); err != nil {
+	alice := app.MemberSpec{Subject: "alice", Role: access.RoleUser}
+	if err := s.app.SetMember(t.Context(), "lendwater", alice); err != nil {
 		t.Fatal(err)
 	}
 	return &oracle{story: s, finds: newDetector(mint.all), hits: map[string]map[string]int{}, fine: map[string]bool{},

@@ -145,7 +145,7 @@ func (s *story) tellSecretPast(l access.Label, own func(canon.NewCard) canon.Car
 func (s *story) tellSecretPeople() {
 	admins := access.NewLabel(access.LevelAdmin)
 	member := access.Subject(s.mint.newUnshownMark("member", admins))
-	s.commitPlan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
+	s.commitPlan(func(p *canon.Plan) error { return p.SetMember(canon.MemberImage{Subject: member, Role: access.RoleGM}) })
 	named := access.NewLabel(access.LevelAdmin, access.Subject(s.mint.newUnshownMark("named subject", admins)))
 	s.putCard(canon.NewCard{Name: "For one only " + s.newSecretName("name", named), Content: s.newSecret("content", named),
 		Label: &named})

@@ -259,7 +259,7 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 			err = here.app.WithGrant(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write,
 				World: worlds[0].ID}, func(g access.Grant) error {
 				_, err := here.app.Canon.Update(t.Context(), g,
-					func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
+					func(p *canon.Plan) error { return p.SetMember(canon.MemberImage{Subject: "member", Role: role}) })
 				return err
 			})
 		}

@@ -79,7 +79,7 @@ func fillWorld(t *testing.T, s *exchangetest.Scene) {
 				return err
 			}
 		}
-		return p.SetMember("ann", access.RoleGM, canon.CardID{})
+		return p.SetMember(canon.MemberImage{Subject: "ann", Role: access.RoleGM})
 	})
 	purge(t, s, "Lost", "sekrit")
 }
@@ -249,7 +249,7 @@ func TestViewHoldsNothingHidden(t *testing.T) {
 		if _, err := p.Update(c, canon.Edit{Content: &text}); err != nil {
 			return err
 		}
-		return p.SetMember("bob", access.RoleUser, canon.CardID{})
+		return p.SetMember(canon.MemberImage{Subject: "bob", Role: access.RoleUser})
 	})
 	if !bytes.Equal(readFile(t, before), readFile(t, export(t, s, "user"))) {
 		t.Error("a hidden change changes the bundle")

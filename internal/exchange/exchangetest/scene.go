@@ -305,7 +305,7 @@ func (s *Scene) Linked(who, from, kind, attr string) map[string]string {
 func (s *Scene) AddMember(who access.Subject) {
 	s.T.Helper()
 	if _, err := s.Canon.Update(s.T.Context(), s.As("admin"), func(p *canon.Plan) error {
-		return p.SetMember(who, access.RoleUser, canon.CardID{})
+		return p.SetMember(canon.MemberImage{Subject: who, Role: access.RoleUser})
 	}); err != nil {
 		s.T.Fatal(err)
 	}

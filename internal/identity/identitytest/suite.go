@@ -137,7 +137,8 @@ func testSigningKeys(t *testing.T, s identity.Store) {
 
 func testInvitations(t *testing.T, s identity.Store) {
 	ctx := context.Background()
-	i := identity.Invitation{ID: "i", Hash: identity.Hash{1}, World: access.WorldID{1}, Role: access.RoleGM, By: "anna",
+	i := identity.Invitation{ID: "i", Hash: identity.Hash{1}, World: access.WorldID{1}, Role: access.RoleGM,
+		May: access.MayOwn, By: "anna",
 		State: identity.InvitationOpen, Created: start, Expires: start.Add(time.Hour)}
 	j := i
 	j.ID, j.Hash, j.Subject, j.Created = "j", identity.Hash{2}, "carl", start.Add(-time.Hour)

@@ -33,11 +33,11 @@ func (r reader) findLiving(s canon.Visibility, id canon.CardID) (canon.Card, boo
 	return *c, true
 }
 
-// findVisible returns a card that a query names, if it is visible to the caller. An admin also
-// finds cards in the trash.
+// findVisible returns a card that a query names, if it is visible to the caller. A view that
+// sees the trash also finds cards in it.
 func (r reader) findVisible(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	c, ok := r.s.cards.get(cardKey{s.World, id})
-	if !ok || !s.View.Sees(c.Label) || c.Trashed() && s.View.Level < access.LevelAdmin {
+	if !ok || !s.View.Sees(c.Label) || c.Trashed() && !s.View.SeesTrash() {
 		return canon.Card{}, false
 	}
 	return *c, true

@@ -120,7 +120,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	case byIDs, byOldKey, byTrashRoot: // may return many cards, so ctx is watched
 		watched = ctx
 	}
-	l := lookUp{by: by, trash: s.View.Level >= access.LevelAdmin, named: sc.Named, top: sc.Top, ceiling: sc.Ceiling,
+	l := lookUp{by: by, trash: s.View.SeesTrash(), named: sc.Named, top: sc.Top, ceiling: sc.Ceiling,
 		prefetch: q.Prefetch && !r.Writes() && (by == byID || by == byKey)}
 	more := func(canon.Card, sqlstore.Row) {}
 	if l.prefetch {

@@ -28,7 +28,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the format of a store: the user_version that its last migration sets.
-const schemaVersion = 17
+const schemaVersion = 18
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion

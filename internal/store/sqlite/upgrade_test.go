@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/identity"
 	"loregate/internal/store/sqlstore"
 )
 
@@ -240,6 +242,7 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
+		"ALTER TABLE members DROP COLUMN may", "ALTER TABLE invitations DROP COLUMN may",
 		"DROP INDEX jobs_turns", "DROP INDEX jobs_listed", "DROP INDEX jobs_waiting",
 		"ALTER TABLE jobs DROP COLUMN started",
 		"ALTER TABLE jobs DROP COLUMN stop", "DROP TABLE placements", "DROP TABLE fences",
@@ -255,4 +258,46 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		}
 	}
 	wantFormer(openTest(t, path))
+}
+
+// TestUpgradeKeepsRights upgrades a store of before members could have less than their role's rights: its members and
+// open invitations keep all of them.
+func TestUpgradeKeepsRights(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	member := canon.Member{World: testWorld, Subject: "ada", Role: access.RoleUser, May: access.MayRead}
+	invitation := identity.Invitation{ID: "i", World: testWorld, Role: access.RoleUser, May: access.MayPropose,
+		By: "keeper", State: identity.InvitationOpen, Created: testTime, Expires: testTime.Add(time.Hour)}
+	rights := func(s *Store) (m, i access.May) {
+		t.Helper()
+		var members []canon.Member
+		err := s.Read(t.Context(), func(r canon.Reader) (err error) {
+			members, err = r.Members(t.Context(), canon.MemberQuery{World: testWorld})
+			return err
+		})
+		all, bad := s.Identity().Invitations(t.Context(), testWorld)
+		if err != nil || bad != nil || len(members) != 1 || len(all) != 1 {
+			t.Fatal(members, all, err, bad)
+		}
+		return members[0].May, all[0].May
+	}
+	if err := errors.Join(s.Write(t.Context(), func(tx canon.Tx) error { return tx.PutMember(t.Context(), member) }),
+		s.Identity().AddInvitation(t.Context(), invitation)); err != nil {
+		t.Fatal(err)
+	}
+	if m, i := rights(s); m != access.MayRead || i != access.MayPropose {
+		t.Fatalf("stored as %v, %v", m, i)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"ALTER TABLE members DROP COLUMN may", "ALTER TABLE invitations DROP COLUMN may",
+		"DELETE FROM goose_db_version WHERE version_id >= 18", "PRAGMA user_version = 16"} {
+		if err := execIn(t, path, sql); err != nil {
+			t.Fatal(sql, err)
+		}
+	}
+	if m, i := rights(openTest(t, path)); m != access.MayWrite || i != access.MayWrite {
+		t.Errorf("after the upgrade the member may %v and the invited %v", m, i)
+	}
 }

@@ -119,19 +119,20 @@ func (r *Reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter,
 	})
 }
 
-// Trash lists the roots of trashed subtrees. Only an admin's view sees them.
+// Trash lists the roots of trashed subtrees.
 func (r *Reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.Scope(ctx, s)
-	if !ok || s.View.Level < access.LevelAdmin {
+	if !ok || !s.View.SeesTrash() {
 		return nil, canon.Total{}, err
 	}
-	const from = " FROM cards c WHERE c.w = $1 AND c.trashed <> 0 AND c.trash_root = c.id"
+	from := " FROM cards c WHERE c.w = $1 AND c.trashed <> 0 AND c.trash_root = c.id AND " + sc.Visible("c")
+	n := len(sc.Args)
 	list, err := r.QueryCards(ctx, sc.World, "SELECT "+r.Dialect.Columns.Card+from+
 		" ORDER BY c.trashed DESC, c.key, c.id"+sc.AddPage(p), sc.Args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	total, err := r.CountRows(ctx, "SELECT 1"+from, sc.Args[:1]...)
+	total, err := r.CountRows(ctx, "SELECT 1"+from, sc.Args[:n]...)
 	return list, total, err
 }
 

@@ -8,13 +8,15 @@ import (
 	"loregate/internal/identity"
 )
 
-const invitationColumns = "SELECT id, hash, world, role, invited_by, subject, state, created, expires, closed FROM invitations"
+const invitationColumns = "SELECT id, hash, world, role, invited_by, subject, state, created, expires, closed, may " +
+	"FROM invitations"
 
 func readInvitation(r Row) (identity.Invitation, error) {
 	i := identity.Invitation{
 		ID: r.Text(0), World: access.WorldID(r.Bytes(2)), Role: access.Role(r.Int(3)), By: access.Subject(r.Text(4)),
 		Subject: access.Subject(r.Text(5)), State: identity.InvitationState(r.Text(6)),
 		Created: timeFromNanos(r.Int(7)), Expires: timeFromNanos(r.Int(8)), Closed: timeFromNanos(r.Int(9)),
+		May: access.May(r.Int(10)),
 	}
 	copy(i.Hash[:], r.Bytes(1))
 	return i, nil
@@ -26,10 +28,11 @@ func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) er
 		if err := checkUnused(ctx, c, "invitations", v.ID, v.Hash); err != nil {
 			return 0, err
 		}
-		return c.Exec(ctx, `INSERT INTO invitations (id, hash, world, role, invited_by, subject, state, created, expires, closed)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		return c.Exec(ctx, `INSERT INTO invitations (id, hash, world, role, invited_by, subject, state, created,
+				expires, closed, may)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 			v.ID, v.Hash[:], v.World[:], int64(v.Role), string(v.By), string(v.Subject), string(v.State),
-			toNanos(v.Created), toNanos(v.Expires), toNanos(v.Closed))
+			toNanos(v.Created), toNanos(v.Expires), toNanos(v.Closed), int64(v.May))
 	})
 }
 

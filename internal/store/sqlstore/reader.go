@@ -164,8 +164,9 @@ func (r *Reader) Members(ctx context.Context, q canon.MemberQuery) ([]canon.Memb
 	}
 	return queryAll(ctx, r.Conn, func(r Row) (canon.Member, error) {
 		return canon.Member{World: ReadID[access.WorldID](r, 0), Subject: access.Subject(r.Text(1)),
-			Role: access.Role(r.Int(2)), Player: ReadID[canon.CardID](r, 3)}, nil
-	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w WHERE "+where, arg)
+			Role: access.Role(r.Int(2)), Player: ReadID[canon.CardID](r, 3),
+			May: access.May(r.Int(4))}, nil
+	}, "SELECT i.id, m.subject, m.role, m.player, m.may FROM members m JOIN world_ids i ON i.w = m.w WHERE "+where, arg)
 }
 
 // Stale lists worlds whose tables must be rebuilt from their streams.

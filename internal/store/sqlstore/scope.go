@@ -128,10 +128,10 @@ func (sc *Scope) inTexts(column string, values []string) string {
 	return " AND " + sc.Dialect.InTexts(&sc.Args, column, values)
 }
 
-// TrashCond returns the condition on trashed for queries that name one card: an admin's view also
-// finds cards in the trash.
+// TrashCond returns the condition on trashed for queries that name one card, and find it in the
+// trash for a view that sees that.
 func TrashCond(view access.View, alias string) string {
-	if view.Level >= access.LevelAdmin {
+	if view.SeesTrash() {
 		return "true"
 	}
 	return alias + ".trashed = 0"

@@ -119,7 +119,7 @@ func Upsert(table string, keys int, columns string) string {
 
 var (
 	putWorld   = Upsert("worlds", 1, "w, slug, title, settings, created, origin, origin_seq")
-	putMember  = Upsert("members", 2, "w, subject, role, player")
+	putMember  = Upsert("members", 2, "w, subject, role, player, may")
 	putRepeat  = Upsert("repeats", 2, "account, key, input, stream, seq, expires")
 	putVersion = Upsert("versions", 3, "w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, "+
 		"type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label, format, places")
@@ -163,7 +163,7 @@ func (t Tx) PutMember(ctx context.Context, m canon.Member) error {
 	if err != nil {
 		return err
 	}
-	return t.r.Conn.Put(ctx, putMember, w, string(m.Subject), int64(m.Role), t.r.Dialect.IDValue(m.Player))
+	return t.r.Conn.Put(ctx, putMember, w, string(m.Subject), int64(m.Role), t.r.Dialect.IDValue(m.Player), int64(m.May))
 }
 
 // PutBody stores bytes under their hash.

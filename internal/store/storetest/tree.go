@@ -82,6 +82,12 @@ func putTree(t *testing.T, s canon.Store) {
 		Trashed(at(Under(gone, Card(31, "R+gone+child", Open)), 14), gone, 60))
 }
 
+// withTrash returns a view that also sees the trash.
+func withTrash(v access.View) access.View {
+	v.Trash = true
+	return v
+}
+
 func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	root := Card(1, "Root", Open)
@@ -103,6 +109,8 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 			{AsAdmin, canon.Page{Limit: 2, Offset: 4}, []canon.CardID{}, 4},
 			{AsGM, everything, []canon.CardID{}, 0},
 			{AsUser, everything, []canon.CardID{}, 0},
+			{withTrash(AsGM), everything, []canon.CardID{CardID(5), CardID(1)}, 2},
+			{withTrash(AsUser), everything, []canon.CardID{CardID(1)}, 1},
 		} {
 			readAs(t, s, test.view, func(e viewReader) {
 				cards, total, err := e.r.Trash(e.ctx(), e.s, test.page)
@@ -125,7 +133,7 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 			})
 		}
 	})
-	t.Run("its cards are found by id, by admins", func(t *testing.T) { testTrashNamed(t, s) })
+	t.Run("its cards are found by id, by those who see the trash", func(t *testing.T) { testTrashNamed(t, s) })
 	t.Run("a restored card is back", func(t *testing.T) {
 		Put(t, s, Next(gm, 30))
 		readAs(t, s, AsGM, func(e viewReader) {
@@ -141,9 +149,9 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 }
 
 func testTrashNamed(t *testing.T, s canon.Store) {
-	for _, v := range []access.View{AsUser, AsGM, AsAdmin, AsAll} {
+	for _, v := range []access.View{AsUser, AsGM, AsAdmin, AsAll, withTrash(AsUser), withTrash(AsGM)} {
 		readAs(t, s, v, func(e viewReader) {
-			want := v.Level >= access.LevelAdmin
+			want := v.SeesTrash()
 			if _, ok := e.findCard(1); ok != want {
 				t.Errorf("FindCards by ID for %v: %v", v, ok)
 			}

@@ -89,7 +89,8 @@ func testMembers(t *testing.T, s canon.Store) {
 			}
 		})
 	}
-	bob := canon.Member{World: WorldID(1), Subject: "bob", Role: access.RoleUser, Player: CardID(5)}
+	bob := canon.Member{World: WorldID(1), Subject: "bob", Role: access.RoleUser, May: access.MayPropose,
+		Player: CardID(5)}
 	ann := canon.Member{World: WorldID(1), Subject: "ann", Role: access.RoleGM}
 	there := canon.Member{World: WorldID(2), Subject: "ann", Role: access.RoleAdmin}
 	put(bob, there, ann)

@@ -98,7 +98,8 @@ func (h *Host) playOperations() []*op.Operation {
 			Name: "create_player", Title: "Create a player",
 			Doc: "Create a player at the place where players begin, and a token that plays as that player and gives no " +
 				"other access. The token is shown once.",
-			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players",
+			Surfaces: onWorld, Effect: access.Write, Plays: true, MinRole: access.RoleUser, NoTool: true,
+			Route:  "POST /api/players",
 			Status: 201, Target: "name",
 			Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
 		}, h.createPlayer),
@@ -114,7 +115,8 @@ func (h *Host) playOperations() []*op.Operation {
 			Doc: "Carry out a player's text: up to eight acts, each recorded when it is done. An act that cannot be done is " +
 				"answered in the words of the story and changes nothing. " +
 				"A player moves at most 30 times and looks at most 60 times a minute.",
-			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
+			Surfaces: onWorld, Effect: access.Write, Plays: true, MinRole: access.RoleUser, Class: access.ClassCommand,
+			NoTool:   true,
 			Audience: audiencePlay, Waits: true, // for a model that narrates
 			Route: "POST /api/players/{id}/commands", Target: "id", Player: "id",
 			Examples: []op.Example{{Title: "Two acts",
