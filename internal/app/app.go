@@ -203,7 +203,7 @@ func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 		profiles[access.ProfileConsole] = profiles[access.ProfileDefault] // calls are not limited
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
-	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(),
+	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Seen: a.store, Process: o.NewID("process").String(),
 		Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
 	if err != nil {
 		return err

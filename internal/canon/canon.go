@@ -77,7 +77,7 @@ func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) erro
 		return errClosed
 	}
 	return c.read(ctx, func(r Reader) error {
-		s, err := c.openSnapshot(ctx, &memo{Reader: r}, g)
+		s, err := c.openSnapshot(ctx, &memo{Reader: &shownReader{r, g}}, g)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 		return errClosed
 	}
 	return c.read(ctx, func(reader Reader) (err error) {
-		m := &memo{Reader: reader, bodies: r.bodies}
+		m := &memo{Reader: &shownReader{reader, g}, bodies: r.bodies}
 		var s *Snapshot
 		if r.seen != nil {
 			s = c.newSnapshot(m, g)

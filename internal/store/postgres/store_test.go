@@ -60,6 +60,10 @@ func TestSegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, open(t))
 }
 
+func TestSeenStore(t *testing.T) {
+	accesstest.TestSeenStore(t, open(t))
+}
+
 func TestDeliveries(t *testing.T) {
 	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return open(t) })
 }
