@@ -86,6 +86,7 @@ type Admission struct {
 	started time.Time
 	work    Class         // of the work that the call counts for; ClassFree for none
 	cpu     time.Duration // of cpuClock.begin
+	passed  bool          // the cards shown count for another call; see PassShown
 }
 
 // Admit decides whether a call may proceed. It reserves room for the access record and checks the
@@ -225,7 +226,7 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 		outcome = fault.KindOf(err).Code()
 	}
 	rec := a.newRecord(outcome, bytes)
-	if k := fault.KindOf(err); err == nil || bytes > 0 || k == fault.NotFound { // which names similar cards
+	if k := fault.KindOf(err); !a.passed && (err == nil || bytes > 0 || k == fault.NotFound) { // which names similar cards
 		rec.Cards = a.Grant.AllShown()
 	}
 	a.settleWork(rec.Duration)
@@ -249,6 +250,16 @@ func (a *Admission) RecordShown(bytes int) {
 	rec.Cards = cards
 	a.guard.recorder.Record(rec)
 	a.Grant.in.call.shown.noteTold(cards, a.guard.now())
+}
+
+// PassShown makes the cards that a part of a call has shown count for the whole call, so that they count once. The zero
+// whole, and one for another world, change nothing.
+func (a *Admission) PassShown(whole Grant) {
+	if whole.in == nil || whole.World() != a.Grant.World() {
+		return
+	}
+	whole.NoteShownList(a.Grant.AllShown())
+	a.passed = true
 }
 
 func (a *Admission) newRecord(outcome string, bytes int) Record {

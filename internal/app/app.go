@@ -169,7 +169,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
 			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface}, member.LedgerKind: {canon.AnySurface},
-		}, Nearness: a.nearness()})
+		}, Nearness: a.nearness(), Witnesses: witnesses{a}})
 	if a.store.Confined() != "" {
 		if err := a.refuseLostStreams(ctx, a.store); err != nil {
 			return a, err
