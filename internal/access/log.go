@@ -225,7 +225,7 @@ func (l *Log) cutSegments(batch []Record) error {
 		s.At = l.cfg.Now().UTC()
 		l.seq, l.prev = s.Seq, s.Hash
 		l.unsaved = append(l.unsaved, s)
-		l.seen.count(part)
+		l.seen.countRecords(part)
 	}
 	if l.seen.isFull() {
 		select {

@@ -7,7 +7,10 @@ import (
 	"time"
 )
 
-// SeenCount counts the answers of an operation to a subject with a role that held a card, in one hour.
+// SeenWeek is the time for which the index of the access records by card has one count. Weeks begin with 1970.
+const SeenWeek = 7 * 24 * time.Hour
+
+// SeenCount counts the answers of an operation to a subject with a role that held a card, in one week.
 type SeenCount struct {
 	SeenReader
 	Card        CardHash // AnyCard for answers with more cards than a record names
@@ -48,7 +51,7 @@ type SeenStore interface {
 	SeenProgress(ctx context.Context) (map[string]SeenProgress, error)
 	// Seen returns the sums of the counts with a Last of at least since, by reader and card, for some cards of a world.
 	Seen(ctx context.Context, w WorldID, cards []CardHash, since time.Time) ([]SeenCount, error)
-	// ForgetSeen removes counts with a Last before a time, and may keep those of four weeks before it.
+	// ForgetSeen removes counts with a Last before a time, and may keep those of a week before it.
 	ForgetSeen(ctx context.Context, before time.Time) error
 }
 
@@ -74,13 +77,13 @@ type seenWho struct {
 
 // groupSeen sums the counts of a world by card, subject and role: the latest first for each card, in the order of ids.
 func groupSeen(ids [][16]byte, counts []SeenCount, since time.Time) (list []Seen) {
-	at := map[seenWho]int{}
+	at, byCard := map[seenWho]int{}, map[CardHash][]SeenCount{}
+	for _, c := range counts {
+		byCard[c.Card] = append(byCard[c.Card], c)
+	}
 	for _, id := range ids {
 		first := len(list)
-		for _, c := range counts {
-			if c.Card != AnyCard && c.Card != HashCard(id) {
-				continue
-			}
+		for _, c := range slices.Concat(byCard[HashCard(id)], byCard[AnyCard]) {
 			who := seenWho{id, c.Subject, c.Role}
 			i, known := at[who]
 			if !known {
@@ -125,7 +128,7 @@ type seenTally struct {
 type tallyKey struct {
 	reader int
 	card   CardHash
-	hour   int64 // since 1970
+	week   int64
 }
 
 type tallyCount struct {
@@ -149,7 +152,7 @@ func (t *seenTally) add(r *Record) {
 	}
 	at := r.At.Add(r.Duration).UnixMilli()
 	for card := range r.Cards.Hashes() {
-		key := tallyKey{reader, card, at / time.Hour.Milliseconds()}
+		key := tallyKey{reader, card, at / SeenWeek.Milliseconds()}
 		n := t.counts[key]
 		if n == nil {
 			n = &tallyCount{first: at, last: at}

@@ -27,7 +27,7 @@ const (
 // and added together. Records of other processes, of a process that was killed, and of a store that was copied, are
 // counted from their segments.
 //
-// count, isFull and step are called by the holder of the Log's flushing token.
+// countRecords, isFull and step are called by the holder of the Log's flushing token.
 type seenIndex struct {
 	store    SeenStore
 	segments SegmentStore
@@ -39,8 +39,8 @@ type seenIndex struct {
 	stalled map[string]uint64 // progress of other processes at the last look; used only by the goroutine of the Log
 }
 
-// count counts records that were cut into a segment.
-func (x *seenIndex) count(records []Record) {
+// countRecords counts records that were cut into a segment.
+func (x *seenIndex) countRecords(records []Record) {
 	if x == nil {
 		return
 	}
@@ -98,17 +98,17 @@ func (x *seenIndex) catchUp(ctx context.Context, process string, at SeenProgress
 		if s.To = one.Seq; s.To-s.From < indexedSegments && len(t.counts) < maxTally {
 			continue
 		}
-		if s, err = x.take(ctx, s, &t); err != nil {
+		if s, err = x.takeStep(ctx, s, &t); err != nil {
 			return err
 		}
 	}
-	_, err := x.take(ctx, s, &t)
+	_, err := x.takeStep(ctx, s, &t)
 	return err
 }
 
-// take takes a step with the counts of a tally, which it empties, and returns the beginning of the next one. If
+// takeStep takes a step with the counts of a tally, which it empties, and returns the beginning of the next one. If
 // another process has taken it, so much the better.
-func (x *seenIndex) take(ctx context.Context, s SeenStep, t *seenTally) (SeenStep, error) {
+func (x *seenIndex) takeStep(ctx context.Context, s SeenStep, t *seenTally) (SeenStep, error) {
 	if s.From == s.To && !s.Done {
 		return s, nil
 	}
@@ -166,9 +166,10 @@ func (s Segment) countShown(t *seenTally) error {
 	return nil
 }
 
-// SeenBy tells who was shown cards of a world since a time: whose answers held them, and were given since then. An entry
-// whose First is since may count answers of the hour before it. The calls of this process that have ended are all
-// counted, those of other processes up to a second ago. The result is for game masters: it names readers.
+// SeenBy tells who was shown cards of a world since a time: whose answers held them, and were given since then. The
+// Times of an entry whose First is since may also count answers of the week before it. The calls of this process that
+// have ended are all counted, those of other processes up to a second ago. The result is for game masters: it names
+// readers.
 func (l *Log) SeenBy(ctx context.Context, w WorldID, cards [][16]byte, since time.Time) ([]Seen, error) {
 	if l.seen == nil {
 		return nil, errNoSeen

@@ -13,9 +13,10 @@ type Witnesses interface {
 	SeenBy(ctx context.Context, w access.WorldID, cards [][16]byte, since time.Time) ([]access.Seen, error)
 }
 
-// SeenBy tells a game master who was shown some of the grant's world's cards since a time, for each card the latest
-// first; see access.Log.SeenBy. Cards that the grant does not see are left out. A card in the trash is seen by the roles
-// that see the trash. Without Witnesses it tells of nobody.
+// SeenBy tells a game master who was shown some cards of the grant's world since a time: for each card, the latest
+// first; see access.Log.SeenBy. The entries name the role of each reader: game masters are among them. Cards that the
+// grant does not see are left out. A card in the trash is seen by the roles that see the trash. Without Witnesses it
+// tells of nobody.
 func (c *Canon) SeenBy(ctx context.Context, g access.Grant, cards []CardID, since time.Time) ([]access.Seen, error) {
 	if g.Role() < access.RoleGM {
 		return nil, fault.New(fault.Denied, "only a game master can ask who has seen a card").

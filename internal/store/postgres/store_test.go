@@ -71,3 +71,9 @@ func TestDeliveries(t *testing.T) {
 func TestJobs(t *testing.T) {
 	jobtest.TestStore(t, func(t *testing.T) job.Store { return open(t) })
 }
+
+// BenchmarkSeenBy asks who has seen a card, in an index of a million records.
+func BenchmarkSeenBy(b *testing.B) {
+	s := open(b)
+	accesstest.BenchmarkSeenBy(b, s, s)
+}

@@ -8,9 +8,8 @@ import (
 )
 
 // seenTables are the tables of the index of the access records by card. They follow from the records, so they are no
-// part of the format of the record file: a program that does not know them can go on writing records. span is the
-// number of the 28 days and hour that of the hour since 1970 in which the answers were given; card is an
-// access.CardHash, 0 for all cards; first_at and last_at are milliseconds. done says that the process has ended.
+// part of the format of the record file: a program that does not know them can go on writing records. week is the
+// number of the access.SeenWeek since 1970 in which the answers were given; card is an access.CardHash, 0 for all cards; first_at and last_at are milliseconds. done says that the process has ended.
 var seenTables = []string{
 	`CREATE TABLE IF NOT EXISTS access_readers (
 		reader    INTEGER PRIMARY KEY,
@@ -21,14 +20,13 @@ var seenTables = []string{
 		UNIQUE (world, subject, role, operation)
 	)`,
 	`CREATE TABLE IF NOT EXISTS access_seen (
-		span     INTEGER NOT NULL,
+		week     INTEGER NOT NULL,
 		card     INTEGER NOT NULL,
 		reader   INTEGER NOT NULL,
-		hour     INTEGER NOT NULL,
 		times    INTEGER NOT NULL,
 		first_at INTEGER NOT NULL,
 		last_at  INTEGER NOT NULL,
-		PRIMARY KEY (span, card, reader, hour)
+		PRIMARY KEY (week, card, reader)
 	) WITHOUT ROWID`,
 	`CREATE TABLE IF NOT EXISTS access_progress (
 		process TEXT PRIMARY KEY,

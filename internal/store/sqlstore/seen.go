@@ -12,16 +12,12 @@ import (
 
 var _ access.SeenStore = (*Service)(nil)
 
-// The index of the access records by card has three tables. access_seen has a row for each card, reader, and hour with
-// an answer that held the card; its columns are described where it is created. Its key begins with the span of time, so
-// that all writes of one time go to few pages, and so that a span is forgotten by one range.
+// The index of the access records by card has three tables. access_seen has a row for each week, card and
+// reader with an answer that held the card; its columns are described where it is created. Its key begins with the week,
+// so that all writes of one time go to few pages, and so that a week is forgotten by one range.
 // access_readers numbers the readers. access_progress says how far each process's segments are counted.
 
-// seenSpan is the span of time of the first column of access_seen: so short that few pages are written, and so long
-// that a query looks in few.
-const seenSpan = 28 * 24 * time.Hour
-
-func spanOf(t time.Time) int64 { return t.UnixMilli() / seenSpan.Milliseconds() }
+func weekOf(t time.Time) int64 { return t.UnixMilli() / access.SeenWeek.Milliseconds() }
 
 // AddSeen adds counts to the index of the access records by card, if it covers the process up to step.From.
 func (s *Service) AddSeen(ctx context.Context, step access.SeenStep) (moved bool, err error) {
@@ -67,13 +63,13 @@ func numberReader(ctx context.Context, c Conn, r access.SeenReader) (n int64, er
 
 // addCounts adds counts by statements of many rows.
 func addCounts(ctx context.Context, c Conn, counts []access.SeenCount, readers map[access.SeenReader]int64) error {
-	for _, rows := range []int{64, 8, 1} {
+	for _, rows := range []int{16, 1} { // SQLite takes the square of the number of arguments to bind them
 		sql := addCountsSQL(rows)
 		for ; len(counts) >= rows; counts = counts[rows:] {
 			args := make([]any, 0, seenColumns*rows)
 			for _, n := range counts[:rows] {
-				args = append(args, spanOf(n.First), int64(n.Card), readers[n.SeenReader],
-					n.First.UnixMilli()/time.Hour.Milliseconds(), n.Times, Millis(n.First), Millis(n.Last))
+				args = append(args, weekOf(n.First), int64(n.Card), readers[n.SeenReader], n.Times,
+					Millis(n.First), Millis(n.Last))
 			}
 			if _, err := c.Exec(ctx, sql, args...); err != nil {
 				return err
@@ -84,11 +80,11 @@ func addCounts(ctx context.Context, c Conn, counts []access.SeenCount, readers m
 }
 
 // seenColumns is the number of columns of access_seen.
-const seenColumns = 7
+const seenColumns = 6
 
 func addCountsSQL(rows int) string {
 	var b strings.Builder
-	b.WriteString("INSERT INTO access_seen (span, card, reader, hour, times, first_at, last_at) VALUES ")
+	b.WriteString("INSERT INTO access_seen (week, card, reader, times, first_at, last_at) VALUES ")
 	for i := range rows {
 		if i > 0 {
 			b.WriteString(", ")
@@ -98,7 +94,7 @@ func addCountsSQL(rows int) string {
 		}
 		b.WriteString(")")
 	}
-	b.WriteString(` ON CONFLICT (span, card, reader, hour) DO UPDATE SET times = access_seen.times + excluded.times,
+	b.WriteString(` ON CONFLICT (week, card, reader) DO UPDATE SET times = access_seen.times + excluded.times,
 		first_at = CASE WHEN excluded.first_at < access_seen.first_at THEN excluded.first_at ELSE access_seen.first_at END,
 		last_at = CASE WHEN excluded.last_at > access_seen.last_at THEN excluded.last_at ELSE access_seen.last_at END`)
 	return b.String()
@@ -123,14 +119,14 @@ const seenCards = 128
 func (s *Service) Seen(ctx context.Context, w access.WorldID, cards []access.CardHash,
 	since time.Time) (all []access.SeenCount, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
-		spans, err := spansSince(ctx, c, since)
-		if err != nil || spans == "" {
+		weeks, err := weeksSince(ctx, c, since)
+		if err != nil || weeks == "" {
 			return err
 		}
 		for len(cards) > 0 {
 			part := cards[:min(len(cards), seenCards)]
 			cards = cards[len(part):]
-			list, err := sumSeen(ctx, c, w, part, spans, since)
+			list, err := sumSeen(ctx, c, w, part, weeks, since)
 			if err != nil {
 				return err
 			}
@@ -141,27 +137,27 @@ func (s *Service) Seen(ctx context.Context, w access.WorldID, cards []access.Car
 	return all, err
 }
 
-// spansSince lists the spans that have counts since a time, in SQL; "" for none.
-func spansSince(ctx context.Context, c Conn, since time.Time) (string, error) {
-	least, err := QueryInt(ctx, c, "SELECT coalesce(min(span), 0) FROM access_seen")
+// weeksSince lists the weeks that have counts since a time, in SQL; "" for none.
+func weeksSince(ctx context.Context, c Conn, since time.Time) (string, error) {
+	least, err := QueryInt(ctx, c, "SELECT coalesce(min(week), 0) FROM access_seen")
 	if err != nil {
 		return "", err
 	}
-	most, err := QueryInt(ctx, c, "SELECT coalesce(max(span), -1) FROM access_seen")
+	most, err := QueryInt(ctx, c, "SELECT coalesce(max(week), -1) FROM access_seen")
 	if !since.IsZero() {
-		least = max(least, spanOf(since))
+		least = max(least, weekOf(since))
 	}
 	var b strings.Builder
-	for span := least; span <= most; span++ {
-		if span > least {
+	for week := least; week <= most; week++ {
+		if week > least {
 			b.WriteByte(',')
 		}
-		b.WriteString(strconv.FormatInt(span, 10))
+		b.WriteString(strconv.FormatInt(week, 10))
 	}
 	return b.String(), err
 }
 
-func sumSeen(ctx context.Context, c Conn, w access.WorldID, cards []access.CardHash, spans string,
+func sumSeen(ctx context.Context, c Conn, w access.WorldID, cards []access.CardHash, weeks string,
 	since time.Time) ([]access.SeenCount, error) {
 	args := []any{w[:], ceilMillis(since)}
 	marks := make([]string, len(cards))
@@ -177,15 +173,15 @@ func sumSeen(ctx context.Context, c Conn, w access.WorldID, cards []access.CardH
 	}
 	return queryAll(ctx, c, read, `SELECT n.card, r.subject, r.role, r.operation, n.times, n.first_at, n.last_at FROM (
 			SELECT card, reader, CAST(sum(times) AS bigint) AS times, min(first_at) AS first_at, max(last_at) AS last_at
-			FROM access_seen WHERE span IN (`+spans+`) AND card IN (`+strings.Join(marks, ", ")+`) AND last_at >= $2
+			FROM access_seen WHERE week IN (`+weeks+`) AND card IN (`+strings.Join(marks, ", ")+`) AND last_at >= $2
 			GROUP BY card, reader) n
 		JOIN access_readers r ON r.reader = n.reader WHERE r.world = $1 ORDER BY n.card, n.reader`, args...)
 }
 
-// ForgetSeen removes the spans of time that end before a time.
+// ForgetSeen removes the weeks of time that end before a time.
 func (s *Service) ForgetSeen(ctx context.Context, before time.Time) error {
 	return s.db.Change(ctx, func(c Conn) error {
-		_, err := c.Exec(ctx, "DELETE FROM access_seen WHERE span < $1", spanOf(before))
+		_, err := c.Exec(ctx, "DELETE FROM access_seen WHERE week < $1", weekOf(before))
 		return err
 	})
 }

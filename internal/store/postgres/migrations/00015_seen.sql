@@ -1,7 +1,6 @@
 -- +goose Up
 -- The index of the access records by card, which follows from the records. access_seen counts the answers that held a
--- card: span is the number of the 28 days and hour that of the hour since 1970 in which they were given; card is half
--- an id, 0 for all cards; first_at and last_at are milliseconds. access_progress says how far the segments of each
+-- card: week is the number of the week since 1970 in which they were given; card is half an id, 0 for all cards; first_at and last_at are milliseconds. access_progress says how far the segments of each
 -- process are counted; done, that the process has ended.
 CREATE TABLE access_readers (
     reader    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -12,14 +11,13 @@ CREATE TABLE access_readers (
     UNIQUE (world, subject, role, operation)
 );
 CREATE TABLE access_seen (
-    span     bigint NOT NULL,
+    week     bigint NOT NULL,
     card     bigint NOT NULL,
     reader   bigint NOT NULL,
-    hour     bigint NOT NULL,
     times    bigint NOT NULL,
     first_at bigint NOT NULL,
     last_at  bigint NOT NULL,
-    PRIMARY KEY (span, card, reader, hour)
+    PRIMARY KEY (week, card, reader)
 );
 CREATE TABLE access_progress (
     process text PRIMARY KEY,
