@@ -57,6 +57,7 @@ type Request struct {
 	Plays          bool   // an act of play: it changes the caller's own place in a game or a story
 	DryRun         bool   // plan and validate, but commit nothing
 	Part           bool   // part of a call that was counted as a call; only its writes and its work count
+	Unshown        bool   // its answer is compared and not shown, so that its access record names no card
 	Waits          bool   // most of its time is that of others: of its parts, a model, a program, a stream's reader
 	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
@@ -70,7 +71,14 @@ type admitted struct {
 	request Request
 	role    Role
 	view    View
-	wrote   *atomic.Bool // whether a commit was made; shared by all grants of the call
+	call    *callState
+}
+
+// callState is the state of a call that all of its grants share.
+type callState struct {
+	wrote    atomic.Bool // whether a commit was made
+	recorded bool        // the call has an access record that names the cards shown
+	shown    shownCards
 }
 
 // Valid reports whether a Guard made this grant.
@@ -132,12 +140,12 @@ func (g Grant) Writes() bool {
 // NoteCommit notes that the call has made a commit, for HasCommitted.
 func (g Grant) NoteCommit() {
 	if g.in != nil {
-		g.in.wrote.Store(true)
+		g.in.call.wrote.Store(true)
 	}
 }
 
 // HasCommitted reports whether the call has made a commit: if it fails nevertheless, it had an effect.
-func (g Grant) HasCommitted() bool { return g.in != nil && g.in.wrote.Load() }
+func (g Grant) HasCommitted() bool { return g.in != nil && g.in.call.wrote.Load() }
 
 // As returns the grant with the view of a level up to its own, for previews; text that is written
 // for others is composed with ForReaders. It never widens the view. It keeps the caller, who stays accountable. The

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,10 +35,15 @@ type Record struct {
 	Surface     string        `json:"surface"`
 	Operation   string        `json:"operation"`
 	Target      string        `json:"target,omitempty"`
-	Outcome     string        `json:"outcome"` // "ok" or the error code
+	Outcome     string        `json:"outcome"` // "ok", the error code, or OutcomeOpen
 	Duration    time.Duration `json:"duration_ns"`
 	Bytes       int           `json:"bytes"`
+	Cards       CardList      `json:"cards,omitempty"` // cards that the answer held
 }
+
+// OutcomeOpen is the outcome in a record of a stream that is still open. Such a record names the cards that the stream
+// has shown and that no earlier record of it names.
+const OutcomeOpen = "open"
 
 // Config configures a Guard. A nil Limiter means no limits, a nil Recorder no records. Now defaults
 // to time.Now, and Logger, which gets the internal errors of calls, to slog.Default.
@@ -82,6 +86,7 @@ type Admission struct {
 	started time.Time
 	work    Class         // of the work that the call counts for; ClassFree for none
 	cpu     time.Duration // of cpuClock.begin
+	passed  bool          // the cards shown count for another call; see PassShown
 }
 
 // Admit decides whether a call may proceed. It reserves room for the access record and checks the
@@ -98,7 +103,8 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	}
 	a := &Admission{guard: g, started: g.now()}
 	role := c.Role(r.World)
-	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role), wrote: new(atomic.Bool)}}
+	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: c.view(role),
+		call: &callState{recorded: g.recorder != nil && !r.Unshown}}}
 	if err := g.checkAdmission(a, c, r, role); err != nil {
 		a.Done(ctx, 0, err)
 		return nil, err
@@ -221,11 +227,9 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 	if err != nil {
 		outcome = fault.KindOf(err).Code()
 	}
-	in := a.Grant.in
-	rec := Record{
-		At: a.started.UTC(), Correlation: in.request.Correlation, Subject: in.caller.Subject, Key: in.caller.Key,
-		Role: in.role, World: in.request.World, Surface: in.request.Surface, Operation: in.request.Operation,
-		Target: in.request.Target, Outcome: outcome, Duration: a.guard.now().Sub(a.started), Bytes: bytes,
+	rec := a.newRecord(outcome, bytes)
+	if k := fault.KindOf(err); !a.passed && (err == nil || bytes > 0 || k == fault.NotFound) { // which names similar cards
+		rec.Cards = a.Grant.AllShown()
 	}
 	a.settleWork(rec.Duration)
 	if a.guard.recorder != nil {
@@ -234,5 +238,37 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 	if fault.KindOf(err) == fault.Internal && err != nil {
 		a.guard.logger.ErrorContext(ctx, "call failed", "operation", rec.Operation, "correlation_id", rec.Correlation,
 			"error", err)
+	}
+}
+
+// RecordShown records what a stream has shown so far, unless its records name all of it already. bytes is the size of
+// what was sent. If there is no room for a record, a later one tells.
+func (a *Admission) RecordShown(bytes int) {
+	cards := a.Grant.AllShown()
+	if cards == "" || a.guard.recorder.Reserve() != nil {
+		return
+	}
+	rec := a.newRecord(OutcomeOpen, bytes)
+	rec.Cards = cards
+	a.guard.recorder.Record(rec)
+	a.Grant.in.call.shown.noteTold(cards, a.guard.now())
+}
+
+// PassShown makes the cards that a part of a call has shown count for the whole call, so that they count once. The zero
+// whole, and one for another world, change nothing.
+func (a *Admission) PassShown(whole Grant) {
+	if whole.in == nil || whole.World() != a.Grant.World() {
+		return
+	}
+	whole.NoteShownList(a.Grant.AllShown())
+	a.passed = true
+}
+
+func (a *Admission) newRecord(outcome string, bytes int) Record {
+	in := a.Grant.in
+	return Record{
+		At: a.started.UTC(), Correlation: in.request.Correlation, Subject: in.caller.Subject, Key: in.caller.Key,
+		Role: in.role, World: in.request.World, Surface: in.request.Surface, Operation: in.request.Operation,
+		Target: in.request.Target, Outcome: outcome, Duration: a.guard.now().Sub(a.started), Bytes: bytes,
 	}
 }

@@ -23,8 +23,10 @@ type LogConfig struct {
 	// Patience is the time for which Close retries a failing store; 0 means 2 s. A store that does
 	// not answer at all gets four times that.
 	Patience time.Duration
-	Now      func() time.Time // time.Now when nil
-	Logger   *slog.Logger     // logs when the store begins to fail and when it works again; slog.Default when nil
+	// Seen stores the index of the records by card; nil: there is none.
+	Seen   SeenStore
+	Now    func() time.Time // time.Now when nil
+	Logger *slog.Logger     // logs when the store begins to fail and when it works again; slog.Default when nil
 }
 
 // Reasons for which a Log refuses a call.
@@ -56,6 +58,10 @@ type Log struct {
 	seq      uint64
 	prev     [32]byte
 	failing  bool // used only by the flusher
+
+	seen     *seenIndex    // nil without one
+	full     chan struct{} // asks for a step of the index now
+	followed chan struct{} // closed when the index is not followed any more
 }
 
 // NewLog returns a Log and starts its flusher. The caller must Close it.
@@ -78,9 +84,15 @@ func NewLog(c LogConfig) (*Log, error) {
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Log{cfg: c, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-		stop: stop, flushing: make(chan struct{}, 1)}
+		stop: stop, flushing: make(chan struct{}, 1), full: make(chan struct{}, 1), followed: make(chan struct{})}
 	l.flushing <- struct{}{}
 	go l.run(ctx)
+	if c.Seen == nil {
+		close(l.followed)
+		return l, nil
+	}
+	l.seen = &seenIndex{store: c.Seen, segments: c.Store, process: c.Process}
+	go l.followSeen(ctx)
 	return l, nil
 }
 
@@ -213,6 +225,13 @@ func (l *Log) cutSegments(batch []Record) error {
 		s.At = l.cfg.Now().UTC()
 		l.seq, l.prev = s.Seq, s.Hash
 		l.unsaved = append(l.unsaved, s)
+		l.seen.countRecords(part)
+	}
+	if l.seen.isFull() {
+		select {
+		case l.full <- struct{}{}:
+		default:
+		}
 	}
 	return nil
 }
@@ -249,8 +268,14 @@ func (l *Log) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*l.cfg.Patience)
 	defer cancel()
 	err := l.drain(ctx)
+	if err == nil {
+		if err := l.stepSeen(ctx, true); err != nil { // another process will count the records
+			l.cfg.Logger.Warn("the index of the access records by card is behind", "error", err)
+		}
+	}
 	l.stop()
 	<-l.done
+	<-l.followed
 	if n := l.Depth(); n > 0 {
 		return fmt.Errorf("access: %d records could not be stored and are lost: %w", n, err)
 	}

@@ -17,6 +17,10 @@ func TestMemorySegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, &accesstest.Segments{})
 }
 
+func TestMemorySeenStore(t *testing.T) {
+	accesstest.TestSeenStore(t, &accesstest.Segments{})
+}
+
 // chain returns a store with three segments of two records each.
 func chain(t *testing.T) *accesstest.Segments {
 	t.Helper()

@@ -170,7 +170,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
 			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface}, member.LedgerKind: {canon.AnySurface},
-		}, Nearness: a.nearness()})
+		}, Nearness: a.nearness(), Witnesses: witnesses{a}})
 	if a.store.Confined() != "" {
 		if err := a.refuseLostStreams(ctx, a.store); err != nil {
 			return a, err
@@ -204,7 +204,7 @@ func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 		profiles[access.ProfileConsole] = profiles[access.ProfileDefault] // calls are not limited
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
-	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(),
+	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Seen: a.store, Process: o.NewID("process").String(),
 		Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
 	if err != nil {
 		return err

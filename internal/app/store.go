@@ -26,6 +26,7 @@ type store interface {
 	job.Store
 	job.Deliveries
 	access.SegmentStore
+	access.SeenStore
 	Identity() identity.Store
 	// Secret returns the random bytes of that name, which all processes on the store share. The
 	// first call stores fresh.

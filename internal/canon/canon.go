@@ -26,6 +26,8 @@ type Config struct {
 	Nearness Nearness
 	// TextsOf returns the texts that are erased when a card goes to the trash; nil: none. The snapshot sees everything.
 	TextsOf func(context.Context, *Snapshot, Card) ([]TextRef, error)
+	// Witnesses tells who was shown a card; nil: nobody does.
+	Witnesses Witnesses
 }
 
 // Canon is the only door to the data of every world. It is safe for concurrent use.
@@ -41,6 +43,8 @@ type Canon struct {
 	worlds   atomic.Pointer[worldList]
 	lost     atomic.Pointer[map[StreamID]error] // see SetLost
 
+	witnesses Witnesses // nil for none
+
 	lastDryRunID atomic.Uint64
 	dryRuns      sync.Map // *dryRunList by id
 }
@@ -54,7 +58,7 @@ func New(c Config) *Canon {
 		c.NewID = func(StreamID) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers),
-		nearness: c.Nearness, textsOf: c.TextsOf}
+		nearness: c.Nearness, textsOf: c.TextsOf, witnesses: c.Witnesses}
 }
 
 // Changed returns a channel that is closed at the next commit by any process. Get it before
@@ -77,7 +81,7 @@ func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) erro
 		return errClosed
 	}
 	return c.read(ctx, func(r Reader) error {
-		s, err := c.openSnapshot(ctx, &memo{Reader: r}, g)
+		s, err := c.openSnapshot(ctx, &memo{Reader: &shownReader{r, g}}, g)
 		if err != nil {
 			return err
 		}
@@ -94,7 +98,7 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 		return errClosed
 	}
 	return c.read(ctx, func(reader Reader) (err error) {
-		m := &memo{Reader: reader, bodies: r.bodies}
+		m := &memo{Reader: &shownReader{reader, g}, bodies: r.bodies}
 		var s *Snapshot
 		if r.seen != nil {
 			s = c.newSnapshot(m, g)

@@ -46,6 +46,7 @@ func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.World
 	if !g.Valid() || !g.Caller().Operator {
 		return fault.New(fault.Denied, "only the instance's operator can export a world with everything that is hidden")
 	}
+	g.NoteWorldShown()
 	return c.read(ctx, func(r Reader) error {
 		world, ok, err := finishedWorld(ctx, r, w)
 		if err != nil || !ok {
@@ -207,6 +208,7 @@ func (c *Canon) ExportView(ctx context.Context, g access.Grant, f func(WorldStre
 	if !g.Valid() {
 		return errClosed
 	}
+	g.NoteWorldShown()
 	return c.read(ctx, func(r Reader) error {
 		world, ok, err := finishedWorld(ctx, r, g.World())
 		if err != nil || !ok {

@@ -135,7 +135,9 @@ func (f *feed) checkOne(ctx context.Context, o *outlet, sub *subscription, c *ca
 // has the zero digest. The modification time is left out, so that a change that the caller does not
 // see cannot affect the digest.
 func (s *Server) readDigest(ctx context.Context, c *call, uri string) (d [32]byte, err error) {
-	content, err := s.readContent(ctx, c, uri)
+	r := s.newResourceRequest(c, uri)
+	r.Compared = true
+	content, err := s.cfg.Engine.ReadResource(ctx, c.caller, r)
 	if fault.KindOf(err) == fault.NotFound && err != nil {
 		return d, nil
 	}

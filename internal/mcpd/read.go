@@ -104,10 +104,14 @@ func appendContents(b []byte, uri string, c op.Content, meta map[string]any) []b
 }
 
 func (s *Server) readContent(ctx context.Context, c *call, uri string) (op.Content, error) {
+	return s.cfg.Engine.ReadResource(ctx, c.caller, s.newResourceRequest(c, uri))
+}
+
+func (s *Server) newResourceRequest(c *call, uri string) op.ResourceRequest {
 	surfaces := c.scope.engineSurfaces()
 	at := max(0, slices.IndexFunc(surfaces,
 		func(name string) bool { return s.cfg.Engine.MatchResource(c.caller, name, uri) != nil }))
-	return s.cfg.Engine.ReadResource(ctx, c.caller, op.ResourceRequest{Ask: c.newAsk(surfaces[at]), URI: uri})
+	return op.ResourceRequest{Ask: c.newAsk(surfaces[at]), URI: uri}
 }
 
 func newContents(uri string, c op.Content) *mcp.ResourceContents {

@@ -87,10 +87,13 @@ type question struct {
 type cachedAnswer struct {
 	answer Answer
 	basis  ReadSet
+	shown  access.CardList // cards that the answer holds
 }
 
 // weight returns about how many bytes a cached answer takes.
-func (k cachedAnswer) weight() int { return len(k.answer.Output) + len(k.answer.Older) + 2<<10 }
+func (k cachedAnswer) weight() int {
+	return len(k.answer.Output) + len(k.answer.Older) + len(k.shown) + 2<<10
+}
 
 // maxCachedAnswer bounds the bytes of one cached answer.
 const maxCachedAnswer = 64 << 10
@@ -111,8 +114,8 @@ func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in inp
 	if momentErr := k.moment(ctx, c.Grant.World(), func(now WorldState) {
 		answered = true
 		var again bool
-		if a, again = k.findCurrent(q, now); a == nil {
-			a, err = k.computeAnswer(ctx, q, now, again, run)
+		if a, again = k.findCurrent(c.Grant, q, now); a == nil {
+			a, err = k.computeAnswer(ctx, c.Grant, q, now, again, run)
 		}
 	}); momentErr != nil && !answered {
 		return run(ctx) // which meets the same error and returns it
@@ -120,9 +123,9 @@ func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in inp
 	return a, err
 }
 
-// findCurrent returns the cached answer to a question if it is still current, else nil. again
-// reports whether the question was asked before.
-func (k *answerCache) findCurrent(q question, now WorldState) (a *Answer, again bool) {
+// findCurrent returns the cached answer to a question if it is still current, else nil. The call with the grant then
+// shows the cards of the answer. again reports whether the question was asked before.
+func (k *answerCache) findCurrent(g access.Grant, q question, now WorldState) (a *Answer, again bool) {
 	had, again := k.answers.GetIfPresent(q)
 	switch {
 	case !again:
@@ -131,19 +134,20 @@ func (k *answerCache) findCurrent(q question, now WorldState) (a *Answer, again 
 		k.answers.Invalidate(q)
 		return nil, true
 	}
+	g.NoteShownList(had.shown)
 	answer := had.answer
 	return &answer, true
 }
 
 // computeAnswer calls run, and caches the answer if the question was asked before and the answer
 // may be cached.
-func (k *answerCache) computeAnswer(ctx context.Context, q question, now WorldState, again bool,
+func (k *answerCache) computeAnswer(ctx context.Context, g access.Grant, q question, now WorldState, again bool,
 	run func(context.Context) (*Answer, error)) (*Answer, error) {
 	basis := now.Begin()
 	a, err := run(basis.Record(ctx))
 	if again && err == nil && basis.IsCacheable() && a.isCacheable() {
 		a.Output, a.Older = slices.Clip(a.Output), slices.Clip(a.Older)
-		k.answers.Set(q, cachedAnswer{*a, basis})
+		k.answers.Set(q, cachedAnswer{*a, basis, g.AllShown()})
 	}
 	return a, err
 }

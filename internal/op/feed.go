@@ -130,8 +130,11 @@ func (f *Feed) openInTime(ctx context.Context, c *Call, r FeedRequest) (messages
 	return messages, toTimeoutFault(opening, err)
 }
 
-// Sent counts bytes sent on the stream, for its access record.
-func (s *Stream) Sent(bytes int) { s.bytes += bytes }
+// Sent counts bytes sent on the stream, and records the cards that it has shown so far.
+func (s *Stream) Sent(bytes int) {
+	s.bytes += bytes
+	s.admission.RecordShown(s.bytes)
+}
 
 // Close ends the stream and records it.
 func (s *Stream) Close(err error) {

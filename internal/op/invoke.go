@@ -51,7 +51,10 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { a.Done(ctx, size, err) }()
+	defer func() {
+		a.PassShown(r.whole)
+		a.Done(ctx, size, err)
+	}()
 	if err = cmp.Or(failed, badInput, badWorld); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest)
 	if p == nil {
 		return text, l.refuseAbsent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
 	}
-	item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassCall, ""}
+	item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassCall, "", false}
 	err = l.runGuarded(ctx, c, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {
 		if err := checkArgs(p, r.Args); err != nil {
 			return 0, err
@@ -106,7 +106,7 @@ func (l *Local) findCompleter(c access.Caller, r CompleteRequest) (guardedItem, 
 		if p == nil {
 			return guardedItem{}, nil
 		}
-		item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassResource, ""}
+		item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassResource, "", false}
 		if p.Complete == nil {
 			return item, completeNothing
 		}
@@ -116,7 +116,7 @@ func (l *Local) findCompleter(c access.Caller, r CompleteRequest) (guardedItem, 
 		if res.Template != r.Template {
 			continue
 		}
-		item := guardedItem{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, ""}
+		item := guardedItem{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, "", false}
 		if res.Complete == nil {
 			return item, completeNothing
 		}

@@ -24,6 +24,8 @@ type Ask struct {
 type ResourceRequest struct {
 	Ask
 	URI string
+	// Compared says that the content is not shown to the caller: the transport compares it with what it was before.
+	Compared bool
 }
 
 // ListRequest asks for the resources worth listing.
@@ -42,6 +44,7 @@ type guardedItem struct {
 	noWorld  bool
 	class    access.Class
 	target   string
+	compared bool // see ResourceRequest.Compared
 }
 
 // runGuarded admits a call about a resource or prompt, runs it and records its end. run returns the
@@ -60,7 +63,7 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 		item.minRole = access.RoleNone
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: item.name, Surface: surface, Effect: access.Read,
-		Class:   item.class,
+		Class: item.class, Unshown: item.compared,
 		MinRole: item.minRole, World: world, Target: markup.Shorten(item.target, 255), Correlation: ask.Correlation})
 	if err != nil {
 		return err
@@ -96,7 +99,7 @@ func (l *Local) ReadResource(ctx context.Context, c access.Caller, r ResourceReq
 	if res == nil {
 		return Content{}, l.refuseAbsent(ctx, c, r.Ask, "resources/read", access.ClassResource, noResource(r.URI))
 	}
-	item := guardedItem{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, r.URI}
+	item := guardedItem{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, r.URI, r.Compared}
 	if named := vars[res.WorldVar]; named != "" {
 		r.World = named
 	}
@@ -163,7 +166,7 @@ func (l *Local) ListResources(ctx context.Context, c access.Caller, r ListReques
 	}
 	noWorld := !slices.ContainsFunc(open, func(x *Resource) bool { return !x.NoWorld })
 	page := ListCall{Method: "resources/list", Continues: r.Continues}
-	item := guardedItem{page.Method, nil, access.RoleNone, noWorld, page.limitClass(), ""}
+	item := guardedItem{page.Method, nil, access.RoleNone, noWorld, page.limitClass(), "", false}
 	err = l.runGuarded(ctx, asked, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {
 		for _, res := range open {
 			if call.Grant.Role() < res.MinRole {

@@ -25,6 +25,8 @@ type Segments struct {
 	kept      map[string][]access.Segment
 	failure   error
 	lost      bool
+	progress  map[string]access.SeenProgress
+	counts    []access.SeenCount
 }
 
 var _ access.SegmentStore = (*Segments)(nil)

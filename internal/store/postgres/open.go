@@ -30,7 +30,7 @@ var migrations embed.FS
 
 // schemaVersion is the format of a store: the number of the last migration, which writes it to the
 // table writer.
-const schemaVersion = 14
+const schemaVersion = 15
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion

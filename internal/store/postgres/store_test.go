@@ -60,10 +60,20 @@ func TestSegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, open(t))
 }
 
+func TestSeenStore(t *testing.T) {
+	accesstest.TestSeenStore(t, open(t))
+}
+
 func TestDeliveries(t *testing.T) {
 	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return open(t) })
 }
 
 func TestJobs(t *testing.T) {
 	jobtest.TestStore(t, func(t *testing.T) job.Store { return open(t) })
+}
+
+// BenchmarkSeenBy asks who has seen a card, in an index of a million records.
+func BenchmarkSeenBy(b *testing.B) {
+	s := open(b)
+	accesstest.BenchmarkSeenBy(b, s, s)
 }

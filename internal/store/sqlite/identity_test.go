@@ -20,6 +20,10 @@ func TestSegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, openNew(t))
 }
 
+func TestSeenStore(t *testing.T) {
+	accesstest.TestSeenStore(t, openNew(t))
+}
+
 // One process sees the keys that another revokes.
 func TestIdentityIsSharedBetweenProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")

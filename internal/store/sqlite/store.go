@@ -114,6 +114,9 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 			if err == nil && to == storeSchema {
 				err = dropOldSearchTables(ctx, c)
 			}
+			if err == nil && to == recordSchema {
+				err = makeSeenTables(ctx, c)
+			}
 			if err == nil {
 				return c, nil
 			}
