@@ -241,8 +241,8 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 	}
 }
 
-// RecordShown records what a stream has shown so far, unless its records name all of it already. bytes is the size of
-// what was sent. If there is no room for a record, a later one tells.
+// RecordShown records the cards that a stream has shown so far, unless its records name them all. bytes is the size of
+// the answer that was sent. If there is no room for a record, a later one tells.
 func (a *Admission) RecordShown(bytes int) {
 	cards := a.Grant.AllShown()
 	if cards == "" || a.guard.recorder.Reserve() != nil {

@@ -35,7 +35,7 @@ type SeenStep struct {
 	Counts   []SeenCount
 }
 
-// SeenProgress says how far the index covers a process: up to the segment with the number To.
+// SeenProgress is the part of a process's records that the index covers: up to the segment with the number To.
 type SeenProgress struct {
 	To   uint64
 	Done bool

@@ -18,7 +18,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// library is a world whose readers have a guard, with an index of what they were shown.
+// library is a world whose readers have a guard, with an index of the cards that they were shown.
 type library struct {
 	t     *testing.T
 	store *accesstest.Segments
@@ -209,7 +209,7 @@ func TestTheIndexFollowsOtherProcesses(t *testing.T) {
 	})
 }
 
-// TestTheIndexIsKeptUpToDate leaves a store alone: without questions, what was recorded reaches the index within a few
+// TestTheIndexIsKeptUpToDate leaves a store alone: without questions, the records reach the index within a few
 // minutes, processes that have ended are not asked for ever, and counts are forgotten.
 func TestTheIndexIsKeptUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

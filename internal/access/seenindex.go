@@ -54,7 +54,7 @@ func (x *seenIndex) countRecords(records []Record) {
 
 func (x *seenIndex) isFull() bool { return x != nil && len(x.tally.counts) >= maxTally }
 
-// step adds what was counted to the index. to is this process's last segment, which is durable.
+// step adds the counts to the index. to is this process's last segment, which is durable.
 func (x *seenIndex) step(ctx context.Context, to uint64, done bool) error {
 	if to == x.from && !(done && to > 0) {
 		return nil
@@ -166,10 +166,10 @@ func (s Segment) countShown(t *seenTally) error {
 	return nil
 }
 
-// SeenBy tells who was shown cards of a world since a time: whose answers held them, and were given since then. The
-// Times of an entry whose First is since may also count answers of the week before it. The calls of this process that
-// have ended are all counted, those of other processes up to a second ago. The result is for game masters: it names
-// readers.
+// SeenBy returns those who were shown cards of a world since a time: whose answers held them, and were given since
+// then. The Times of an entry whose First is since may also count answers of the week before it. The calls of this
+// process that have ended are all counted, those of other processes up to a second ago. The result is for game
+// masters: it names readers.
 func (l *Log) SeenBy(ctx context.Context, w WorldID, cards [][16]byte, since time.Time) ([]Seen, error) {
 	if l.seen == nil {
 		return nil, errNoSeen

@@ -28,8 +28,8 @@ func adminWrites(d *deps) []*op.Operation {
 			},
 			Title: "Set who may see a card",
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
-				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones; hidden parts of a text stay hidden. " +
-				"dry_run lists everything that would become readable, and to whom.",
+				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones; " +
+				"hidden parts of a text stay hidden. dry_run lists everything that would become readable.",
 			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Manages: true,
 			Idempotent: true,
 			Examples: []op.Example{
@@ -60,7 +60,7 @@ type levelIn struct {
 	namedCard
 	Level    string           `json:"level" enum:"user,gm,admin" jsonschema:"Lowest role that sees the card."`
 	Subjects []access.Subject `json:"subjects,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects that see the card regardless of their role; for levels gm and admin."`
-	DryRun   bool             `json:"dry_run,omitzero" jsonschema:"Only list what more readers would see, in opens."`
+	DryRun   bool             `json:"dry_run,omitzero" jsonschema:"Only list the data that more readers would see, in opens."`
 }
 
 type levelOut struct {

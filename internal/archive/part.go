@@ -20,12 +20,15 @@ func partWrites(d *deps) []*op.Operation {
 			},
 			Title: "Reveal a hidden part of a text",
 			Doc: "Show hidden parts of a card's text to all who see the card, or only to named subjects. " +
-				"get_card lists the parts with their ids under hidden. A part that is marked as secret inside a revealed one stays hidden, unless it is named too. " +
-				"dry_run lists everything that would become readable, and to whom.",
+				"get_card lists the parts with their ids under hidden. " +
+				"A part that is marked as secret inside a revealed one stays hidden, unless it is named too. " +
+				"dry_run lists everything that would become readable.",
 			Route: "POST /api/mcp/cards/{name}/reveal", Target: "name", MinRole: access.RoleGM, Idempotent: true,
 			Examples: []op.Example{
-				{Title: "See what would be shown", Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"], "dry_run": true}`},
-				{Title: "Show it to one player", Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"], "to": ["alice"]}`},
+				{Title: "List everything that it would show",
+					Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"], "dry_run": true}`},
+				{Title: "Show it to one player",
+					Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"], "to": ["alice"]}`},
 			},
 		}, revealPart),
 		defineWrite(d, op.Spec{
@@ -35,18 +38,21 @@ func partWrites(d *deps) []*op.Operation {
 				"take back a revealed passage", "hide part of a text",
 			},
 			Title: "Hide a part of a text",
-			Doc: "Hide passages of a card's text from players, or take hidden parts back from the subjects to whom they were shown. " +
-				"The earlier versions of the card are hidden too, unless keep_history is set. What somebody has read stays known to them.",
+			Doc: "Hide passages of a card's text from players, or take hidden parts back from named subjects. " +
+				"The earlier versions of the card are hidden too, unless keep_history is set. " +
+				"Nobody forgets a text that they have read.",
 			Route: "POST /api/mcp/cards/{name}/hide", Target: "name", MinRole: access.RoleGM, Idempotent: true,
 			Examples: []op.Example{
-				{Title: "Hide a sentence", Input: `{"name": "Rent Quay", "text": ["The harbour master is in debt."]}`},
-				{Title: "Take a part back from those who were told", Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"]}`},
+				{Title: "Hide a sentence",
+					Input: `{"name": "Rent Quay", "text": ["The harbour master is in debt."]}`},
+				{Title: "Take a part back from those who were told",
+					Input: `{"name": "Rent Quay", "parts": ["8f3a01c2d4"]}`},
 			},
 		}, hidePart),
 	}
 }
 
-// hiding tells what a write has hidden and opened.
+// hiding lists the hidden parts of a text and the data that a write opened.
 type hiding struct {
 	Hidden  []surface.HiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
 	Ignored []string             `json:"marks_ignored,omitzero" jsonschema:"New marks of secrecy that hide nothing, because only game masters hide: everybody reads these texts."`
@@ -65,8 +71,8 @@ func hidingOf(ctx context.Context, l *canon.Snapshot, card canon.Card, r canon.R
 type revealPartIn struct {
 	namedCard
 	Parts  []string         `json:"parts" minitems:"1" maxitems:"100" minlen:"1" maxlen:"40" jsonschema:"Ids of hidden parts."`
-	To     []access.Subject `json:"to,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects to whom the parts are shown; without it everybody who sees the card."`
-	DryRun bool             `json:"dry_run,omitzero" jsonschema:"Only list what would be shown."`
+	To     []access.Subject `json:"to,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects who shall read the parts; without it everybody who sees the card."`
+	DryRun bool             `json:"dry_run,omitzero" jsonschema:"Only list everything that would be shown."`
 }
 
 func revealPart(ctx context.Context, d *deps, c *op.Call, in revealPartIn) (writtenCard, error) {

@@ -34,7 +34,7 @@ func holderPart(l access.Label) (name string, key markup.Key) {
 	return GMPart, gmKey
 }
 
-// PartsKind says which parts the text of a card has ever had in cards below it.
+// PartsKind is the kind of hidden parts that the text of a card has ever had in cards below it.
 type PartsKind uint8
 
 // The kinds.
@@ -44,8 +44,8 @@ const (
 	NamedParts           // also parts that a reader sees by name
 )
 
-// Places says which ranges of a card's content are hidden parts of the text of the card above it, in their order in the
-// content, and where they belong. The rest of the content is a text of its own.
+// Places are the ranges of a card's content that are hidden parts of the text of the card above it, in their order in
+// the content, and where they belong. The rest of the content is a text of its own.
 type Places struct {
 	Base  Hash    `json:"base,omitzero"` // of the text above in which At counts
 	Parts []Place `json:"parts,omitempty"`
@@ -358,8 +358,8 @@ func labelsOf(parts []secrecy.Passage) (all []access.Label) {
 	return all
 }
 
-// holderFor returns the card that holds the parts with a label, or one without an id that is to be created. A note of the
-// game master with that label becomes the holder.
+// holderFor returns the card that holds the parts with a label, or one without an id that is to be created. A note of
+// the game master with that label becomes the holder.
 func (p *Plan) holderFor(c Card, label access.Label, holders []Card) (Card, error) {
 	_, key := holderPart(label)
 	effective := c.Label.Meet(label).Meet(access.NewLabel(p.world.Settings.nameLevel(key)))
@@ -490,7 +490,8 @@ func layOut(was string, places *Places, parts []secrecy.Passage) (content string
 	return b.String(), out
 }
 
-// keepPlaces moves the places of a holder along with an edit of its content by hand. Parts that are gone there are gone.
+// keepPlaces moves the places of a holder along with an edit of its content by hand. Parts that are gone there are
+// gone.
 func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 	was, err := p.Text(before)
 	if err != nil || was == content {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"loregate/internal/access"
-	"loregate/internal/secrecy"
 )
 
 // Fields returns a card's fields, with the hidden ones that the view sees.
@@ -49,10 +48,10 @@ func pickFields(fields json.RawMessage, names []string) (map[string]any, error) 
 	return all, nil
 }
 
-// divideFields takes the fields out of an edit that are the game master's: by their names, because they are hidden now,
-// or because the edit says so. A caller below the game master hides none.
+// divideFields takes the fields out of an edit that are hidden now, or that the edit hides. A caller below the game
+// master hides none.
 func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
-	if p.View().Level < access.LevelGM || !p.mayHaveHolders(c, typ) || e.places != nil {
+	if e.Undivided || p.View().Level < access.LevelGM || !p.mayHaveHolders(c, typ) || e.places != nil {
 		return nil
 	}
 	was, err := p.textBefore(before)
@@ -79,7 +78,7 @@ func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
 		}
 	}
 	for name, v := range given {
-		if slices.Contains(names, name) || secrecy.IsSecretField(name, v) {
+		if slices.Contains(names, name) {
 			hidden[name] = v
 			delete(given, name)
 		}

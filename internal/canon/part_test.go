@@ -94,7 +94,8 @@ func TestAHiddenPart(t *testing.T) {
 	}
 
 	ada.writeMarkdown("Harbour", "# Harbour\n\nIt is busy by day.\n\nFish is sold here.\n\nSo is salt.\n")
-	gm.wantContent("Harbour", "# Harbour\n\nIt is busy by day.\n\n%%The mayor is an old vampire.%%\n\nFish is sold here.\n\nSo is salt.\n")
+	gm.wantContent("Harbour", "# Harbour\n\nIt is busy by day.\n\n"+
+		"%%The mayor is an old vampire.%%\n\nFish is sold here.\n\nSo is salt.\n")
 	ada.writeMarkdown("Harbour", "Burned down.\n")
 	if _, text, _ := gm.card("Harbour"); !strings.Contains(text, "%%The mayor is an old vampire.%%") {
 		t.Errorf("after a player rewrote the text, it is %q", text)
@@ -268,7 +269,7 @@ func TestHideText(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestHiddenFields writes fields that are the game master's by their names.
+// TestHiddenFields writes hidden fields.
 func TestHiddenFields(t *testing.T) {
 	s := newScene(t)
 	gm, ada := s.as("gm"), s.as("ada")
@@ -288,17 +289,18 @@ func TestHiddenFields(t *testing.T) {
 		}
 		return got
 	}
-	set := func(who actor, patch string) {
+	set := func(who actor, patch string, hide ...string) {
 		t.Helper()
 		if err := who.on("Inn", func(p *canon.Plan, c canon.Card) error {
-			_, err := p.Update(c, canon.Edit{Fields: json.RawMessage(patch)})
+			_, err := p.Update(c, canon.Edit{Fields: json.RawMessage(patch), HideFields: hide})
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gm.must(func(p *canon.Plan) error {
-		_, err := p.Create(canon.NewCard{Name: "Inn", Fields: json.RawMessage(`{"beds": 3, "gm notes": "the cook spies"}`)})
+		_, err := p.Create(canon.NewCard{Name: "Inn", Fields: json.RawMessage(`{"beds": 3, "gm notes": "the cook spies"}`),
+			HideFields: []string{"gm notes"}})
 		return err
 	})
 	for _, step := range []struct {
@@ -310,7 +312,7 @@ func TestHiddenFields(t *testing.T) {
 		{gm, `{"gm notes": "the cook spies well"}`, `{"beds":5,"gm notes":"the cook spies well"}`, `{"beds":5}`},
 		{gm, `{"gm notes": null, "secrets": "a cellar"}`, `{"beds":5,"secrets":"a cellar"}`, `{"beds":5}`},
 	} {
-		set(step.who, step.patch)
+		set(step.who, step.patch, "secrets")
 		if got := fields(gm); got != step.gm {
 			t.Errorf("after %s the game master reads %s, want %s", step.patch, got, step.gm)
 		}

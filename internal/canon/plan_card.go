@@ -25,21 +25,21 @@ const (
 type NewCard struct {
 	// zero, or derived by an importer so that a second import finds the card; a used id is replaced by
 	// a new one
-	ID       CardID
-	Name     string
-	Type     string
-	Format   TextFormat // of the content
-	Content  string
-	File     []byte // for types that hold a file; Content is then empty
-	Fields   json.RawMessage
-	Codename string
-	Label    *access.Label
-	Orphan   bool          // do not create missing ancestors
-	Parent   CardID        // ancestor to place it below, if several have the name; zero: found by name
-	Root     bool          // place it below no ancestor, even if cards have their names
-	Hide     []markup.Span // ranges of the content that are hidden besides those with an exact mark
-	// HideFields are the names of fields that are hidden besides those that are the game master's by their names.
-	HideFields []string
+	ID         CardID
+	Name       string
+	Type       string
+	Format     TextFormat // of the content
+	Content    string
+	File       []byte // for types that hold a file; Content is then empty
+	Fields     json.RawMessage
+	Codename   string
+	Label      *access.Label
+	Orphan     bool          // do not create missing ancestors
+	Parent     CardID        // ancestor to place it below, if several have the name; zero: found by name
+	Root       bool          // place it below no ancestor, even if cards have their names
+	Hide       []markup.Span // ranges of the content that are hidden besides those with an exact mark
+	HideFields []string      // names of fields that are hidden
+	Undivided  bool          // the content has no hidden parts: marks in it are text
 
 	places *Places
 }
@@ -74,7 +74,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, places: n.places}); err != nil {
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, places: n.places}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
@@ -94,7 +94,8 @@ type Edit struct {
 	Codename *string
 
 	Hide        []markup.Span // ranges of the content that are hidden besides those with an exact mark
-	HideFields  []string      // names of fields that are hidden besides those that are the game master's by their names
+	HideFields  []string      // names of fields that are hidden
+	Undivided   bool          // the content has no hidden parts: marks in it are text
 	KeepHistory bool          // text that becomes hidden stays readable in earlier versions
 
 	places *Places
@@ -175,7 +176,7 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 		if err := p.keepPlaces(c, before, open); err != nil {
 			return err
 		}
-	case p.mayBeDivided(*c, typ):
+	case !e.Undivided && p.mayBeDivided(*c, typ):
 		var err error
 		if open, err = p.divideText(c, before, e); err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 )
 
 // LabelParts gives hidden parts of a card's text another label: that of the level of users opens them to everybody who
-// sees the card, one with subjects shows them to these. The parts with a mark in them stay hidden there, as parts of their
-// own. An id that the text does not have is an error.
+// sees the card, one with subjects shows them to these. The parts with a mark in them stay hidden there, as parts of
+// their own. An id that the text does not have is an error.
 func (p *Plan) LabelParts(c Card, ids []string, label access.Label) (Card, error) {
 	form, _ := formOf(c.TextKind())
 	was, err := p.textBefore(c)
@@ -27,7 +27,8 @@ func (p *Plan) LabelParts(c Card, ids []string, label access.Label) (Card, error
 	now := was.Relabel(form, label, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
 	for _, x := range was.Parts {
 		if to := c.Label.Meet(label); slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
-			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID, Text: x.Text, From: x.Label, To: to})
+			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID,
+				Text: x.Text, From: x.Label, To: to})
 		}
 	}
 	p.dependOn(c)

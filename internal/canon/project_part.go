@@ -7,8 +7,8 @@ import (
 	"loregate/internal/access"
 )
 
-// countParts counts a change of hidden parts in the version number of the card whose text they belong to, for the levels
-// that see the parts.
+// countParts counts a change of hidden parts in the version number of the card whose text they belong to, for the
+// levels that see the parts.
 func (p *projector) countParts(ctx context.Context, holder Card) error {
 	if holder.Parent.IsZero() {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"loregate/internal/fault"
-	"loregate/internal/secrecy"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Names of the rules that every format shares.

@@ -136,7 +136,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	name string) (canon.Card, error) {
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
-		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil}
+		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil, Undivided: true}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -193,7 +193,8 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 }
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
-	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact}
+	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact,
+		Undivided: true}
 	if s.Content.Text != nil {
 		e.Format = &s.Format
 	}

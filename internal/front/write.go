@@ -46,7 +46,7 @@ type writeOut struct {
 // hiddenPart is a hidden part of a page's text.
 type hiddenPart struct {
 	ID   string `json:"id" jsonschema:"Names it for reveal_part and hide_part."`
-	What string `json:"what" jsonschema:"The beginning of its text."`
+	Text string `json:"text" jsonschema:"The beginning of its text."`
 	From string `json:"from" jsonschema:"From whom it is hidden."`
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark. If there are literals, it
-// matches only texts that contain one of them in lower case. Few texts do, and looking for literals is much faster than
-// matching.
+// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark. If there are literals,
+// it matches only texts that contain one of them in lower case. Few texts do, and looking for literals is much faster
+// than matching.
 type pattern struct {
 	*regexp.Regexp
 	marked   bool

@@ -28,8 +28,8 @@ type Outcome struct {
 }
 
 // Divide divides a whole text that its writer made of the whole text before. Text that is the same as before keeps its
-// label, hidden text also where it has lost its mark. New text with an exact mark is hidden. Only the parts of before are
-// compared, so that parts which the writer does not see must not be among them.
+// label, hidden text also where it has lost its mark. New text with an exact mark is hidden. Only the parts of before
+// are compared, so that parts which the writer does not see must not be among them.
 func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 	if len(w.Spans) == 0 && whole == before.Whole() && len(before.Parts)+len(before.Open) > 0 {
 		return before, Outcome{}
@@ -49,7 +49,7 @@ func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 		d.openAround()
 		d.keepLines()
 	}
-	return d.finish(), d.out
+	return d.joinRuns(), d.out
 }
 
 // division is the work of Divide.
@@ -283,8 +283,8 @@ func (d *division) keepDoubtful() {
 	}
 }
 
-// openAround opens the text that replaced a part with a mark, where the mark stands in it still and the rest has no word
-// of the part.
+// openAround opens the text that replaced a part with a mark, where the mark stands in it still and the rest has no
+// word of the part.
 func (d *division) openAround() {
 	for i, r := range d.ranges {
 		owner := i + 1
@@ -386,8 +386,8 @@ type run struct {
 	owner int
 }
 
-// finish makes the text of the owners of its bytes.
-func (d *division) finish() Text {
+// joinRuns makes the text of the owners of its bytes.
+func (d *division) joinRuns() Text {
 	runs := d.widen(d.runs())
 	runs = d.wrapUnmarked(runs)
 	var t Text
@@ -593,7 +593,8 @@ var lineBegin = regexp.MustCompile(`(?m)<[^<>]*>|^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)]
 
 // holdsWords reports whether a text has more than the beginnings of lines, tags and signs.
 func holdsWords(text string) bool {
-	return strings.ContainsFunc(text, isWordSign) && strings.ContainsFunc(lineBegin.ReplaceAllString(text, " "), isWordSign)
+	return strings.ContainsFunc(text, isWordSign) &&
+		strings.ContainsFunc(lineBegin.ReplaceAllString(text, " "), isWordSign)
 }
 
 // subtractFrom returns the parts of a span that are in none of others, which are in order.

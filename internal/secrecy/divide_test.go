@@ -82,8 +82,10 @@ func TestDivide(t *testing.T) {
 		{"the last line leaves no gap", "", "One.\n\n%%two%%\n", "One.\n"},
 		{"an item of a list leaves no gap", "", "- one\n- %%two%%\n- three\n", "- one\n- three\n"},
 		{"a quoted line leaves no gap", "", "> one\n> %%two%%\n> three\n", "> one\n> three\n"},
-		{"a mark that is new hides text that was open", "Tom is a vampire here.\n", "Tom %%is a vampire%% here.\n", "Tom here.\n"},
-		{"a mark that was open stays open beside an edit", "OPEN %%told%%\n\nmore\n", "OPEN %%told%%\n\nmuch more\n", "OPEN %%told%%\n\nmuch more\n"},
+		{"a mark that is new hides text that was open", "Tom is a vampire here.\n",
+			"Tom %%is a vampire%% here.\n", "Tom here.\n"},
+		{"a mark that was open stays open beside an edit", "OPEN %%told%%\n\nmore\n",
+			"OPEN %%told%%\n\nmuch more\n", "OPEN %%told%%\n\nmuch more\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := master(Markdown)
@@ -97,26 +99,33 @@ func TestDivide(t *testing.T) {
 
 // TestDivideEdits edits whole texts, as game masters do.
 func TestDivideEdits(t *testing.T) {
-	const note = "# Hafen\n\nThe harbour is busy.\n\n> [!secret]\n> The mayor is a vampire.\n\nThe inn %%has a cellar%% serves fish.\n"
+	const note = "# Hafen\n\nThe harbour is busy.\n\n" +
+		"> [!secret]\n> The mayor is a vampire.\n\nThe inn %%has a cellar%% serves fish.\n"
 	for _, tc := range []struct {
 		name, whole, open string
 		hidden            []string
 	}{
 		{"the callout loses its mark", strings.Replace(note, "> [!secret]\n", "", 1),
-			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a cellar"}},
 		{"the comment loses its signs", strings.ReplaceAll(note, "%%", ""),
-			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a cellar"}},
 		{"a secret grows", strings.Replace(note, "a cellar", "a deep cellar", 1),
-			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a deep cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a deep cellar"}},
 		{"a line before a secret", strings.Replace(note, "> [!secret]", "A new line.\n\n> [!secret]", 1),
-			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a cellar"}},
 		{"a line after a secret", strings.Replace(note, "vampire.\n", "vampire.\n\nA new line.\n", 1),
-			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nA new line.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a cellar"}},
 		{"a secret is deleted", strings.Replace(note, "> [!secret]\n> The mayor is a vampire.\n\n", "", 1),
 			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"has a cellar"}},
 		{"a secret moves", "> [!secret]\n> The mayor is a vampire.\n\n" +
 			strings.Replace(note, "> [!secret]\n> The mayor is a vampire.\n\n", "", 1),
-			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n", []string{"The mayor is a vampire.", "has a cellar"}},
+			"# Hafen\n\nThe harbour is busy.\n\nThe inn serves fish.\n",
+			[]string{"The mayor is a vampire.", "has a cellar"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := master(Markdown)
@@ -196,8 +205,8 @@ func TestDivideKeepsSecrets(t *testing.T) {
 				text, _ = w.Divide(text, how)
 			}
 			if left := hiddenWord.FindString(text.Open); left != "" {
-				t.Fatalf("round %d, step %d: %s is open\nbefore %q\nparts %+v\nwritten %q\nopen   %q", round, step, left, before.Whole(),
-					before.Parts, how, text.Open)
+				t.Fatalf("round %d, step %d: %s is open\nbefore %q\nparts %+v\nwritten %q\nopen   %q", round, step, left,
+					before.Whole(), before.Parts, how, text.Open)
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package secrecy
 
 import "strings"
 
-// MayHoldMark reports whether a text may have an exact mark. Most texts have none of the signs with which marks begin, so that
-// they need not be read.
+// MayHoldMark reports whether a text may have an exact mark. Most texts have none of the signs with which marks begin,
+// so that they need not be read.
 func MayHoldMark(text string, form Form) bool {
 	if form == HTML {
 		return strings.ContainsAny(text, "<[&\ufeff［")

@@ -13,7 +13,7 @@ import (
 // HiddenPart tells a caller of a hidden part of a card's text.
 type HiddenPart struct {
 	ID   string           `json:"id" jsonschema:"Names the part for reveal_part and hide_part."`
-	What string           `json:"what" jsonschema:"The beginning of its text."`
+	Text string           `json:"text" jsonschema:"The beginning of its text."`
 	At   int              `json:"at" jsonschema:"Characters of content before it."`
 	From string           `json:"from" jsonschema:"From whom it is hidden: players, or players and game masters."`
 	Told []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
@@ -23,8 +23,8 @@ type HiddenPart struct {
 // MaxHidden is the number of hidden parts that an answer lists at most.
 const MaxHidden = 100
 
-// maxWhat is the number of characters of a hidden part that an answer shows.
-const maxWhat = 80
+// maxExcerpt is the number of characters of a hidden part that an answer shows.
+const maxExcerpt = 80
 
 // HiddenParts lists the hidden parts of a card's text that the caller sees.
 func HiddenParts(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]HiddenPart, error) {
@@ -40,13 +40,13 @@ func HiddenParts(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]Hidden
 	return slicesx.Map(parts[:min(len(parts), MaxHidden)], func(p canon.Part) HiddenPart {
 		chars += utf8.RuneCountInString(whole[at:p.At])
 		at = p.At
-		return HiddenPart{ID: p.ID, What: excerpt(p.Text), At: chars, From: HiddenFrom(p.Label), Told: p.Label.Subjects,
+		return HiddenPart{ID: p.ID, Text: excerpt(p.Text), At: chars, From: HiddenFrom(p.Label), Told: p.Label.Subjects,
 			Lost: p.Lost}
 	}), nil
 }
 
 func excerpt(text string) string {
-	return markup.Shorten(markup.OneLine(markup.Clip(text, 10*maxWhat)), maxWhat)
+	return markup.Shorten(markup.OneLine(markup.Clip(text, 10*maxExcerpt)), maxExcerpt)
 }
 
 // HiddenFrom names those who do not see data with a label.
@@ -65,7 +65,7 @@ type OpenedData struct {
 	Name string           `json:"name" jsonschema:"The card."`
 	ID   canon.CardID     `json:"id"`
 	Part string           `json:"part,omitzero" jsonschema:"Id of the hidden part that opens; without it the card opens, with its open text and fields."`
-	What string           `json:"what,omitzero" jsonschema:"The beginning of the text that opens."`
+	Text string           `json:"text,omitzero" jsonschema:"The beginning of the text that opens."`
 	To   string           `json:"to" jsonschema:"Lowest level that reads it now."`
 	Told []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
 	// Parts stay hidden when a card opens.
@@ -81,7 +81,7 @@ func OpenedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (all []Op
 		if !l.View().Sees(o.To) {
 			continue
 		}
-		d := OpenedData{Name: o.Name, ID: o.Card, Part: o.Part, What: excerpt(o.Text), To: o.To.Level.String(),
+		d := OpenedData{Name: o.Name, ID: o.Card, Part: o.Part, Text: excerpt(o.Text), To: o.To.Level.String(),
 			Told: o.To.Subjects}
 		if o.Part == "" {
 			if err := describeOpened(ctx, l, &d); err != nil {
@@ -104,7 +104,7 @@ func describeOpened(ctx context.Context, l *canon.Snapshot, d *OpenedData) error
 		if err != nil {
 			return err
 		}
-		d.What = excerpt(canon.PlainText(c.TextKind(), text))
+		d.Text = excerpt(canon.PlainText(c.TextKind(), text))
 	}
 	d.Parts, err = HiddenParts(ctx, l, c)
 	return err

@@ -243,6 +243,7 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"ALTER TABLE members DROP COLUMN may", "ALTER TABLE invitations DROP COLUMN may",
+		"ALTER TABLE cards DROP COLUMN parts", "ALTER TABLE cards DROP COLUMN places", "ALTER TABLE versions DROP COLUMN places",
 		"DROP INDEX jobs_turns", "DROP INDEX jobs_listed", "DROP INDEX jobs_waiting",
 		"ALTER TABLE jobs DROP COLUMN started",
 		"ALTER TABLE jobs DROP COLUMN stop", "DROP TABLE placements", "DROP TABLE fences",
