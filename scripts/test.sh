@@ -49,7 +49,7 @@ calm=(
 	internal/app/{archive,bench,bounds,campaign,capacity,client,console,crash,dist,failover,front,judge,model}test
 	internal/app/{proof,proposal,rolling,story,studio,upgrade,vault,world}test
 	internal/{archive,archtest,blob/s3,campaign,claim,disk,embed,fault,front,housekeeping,loadtest,markup,meaning}
-	internal/{member,prompt,proposal/kind,rules,safety,sample,slicesx,stem,surface,telemetry,witness}
+	internal/{decoded,marked,member,prompt,proposal/kind,rules,safety,sample,secrecy,slicesx,stem,surface,telemetry,witness}
 	'internal/exchange(/[a-z]+)?' 'internal/ruleset(/[a-z]+)?'
 	internal/game/{page,player,rule,view}
 	internal/store/{finder,words}

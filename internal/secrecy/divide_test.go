@@ -154,7 +154,7 @@ var hiddenWord = regexp.MustCompile(`HID\d+`)
 // TestDivideKeepsSecrets edits notes by lot: a word that was hidden is never in the open text, and no edit of the open
 // text by others loses a part.
 func TestDivideKeepsSecrets(t *testing.T) {
-	rounds := 4000
+	rounds := 2000
 	if testing.Short() {
 		rounds = 500
 	}
