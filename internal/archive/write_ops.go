@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -116,6 +117,13 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	}
 	if out.hiding, err = hidingOf(ctx, l, card, r); err != nil {
 		return writtenCard{}, err
+	}
+	if len(out.Hidden) > 0 && !r.DryRun {
+		text, err := l.Content(ctx, card)
+		if err != nil {
+			return writtenCard{}, err
+		}
+		out.ContentLength = utf8.RuneCountInString(text)
 	}
 	if !r.DryRun {
 		c.Reply.ETag = strconv.FormatUint(uint64(out.Version), 10)

@@ -251,7 +251,7 @@ func (p *Plan) mayBeDivided(c Card, typ Type) bool {
 // mayHaveHolders reports whether cards below a card may hold hidden parts and fields of it.
 func (p *Plan) mayHaveHolders(c Card, typ Type) bool {
 	part := lastPart(c.Key)
-	return !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(part) == access.LevelUser
+	return !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(c.Key) == access.LevelUser
 }
 
 // lastPart returns the last part of a key.
