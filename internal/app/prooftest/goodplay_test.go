@@ -137,6 +137,47 @@ func newProposalHash(s *story) (hash string) {
 	return hash
 }
 
+// newOutdatedProposal returns the id of a proposal of alice, whose card has changed while it waited.
+func newOutdatedProposal(s *story) (id string) {
+	s.tellVisible(func() {
+		s.asked++
+		name := "Loft " + itoa(s.asked)
+		s.do(keeper, "create_card", fields{"name": name, "content": "<p>Dry.</p>"})
+		body := `{"reason": "It rained.", "op": {"name": "update_card", "arguments": {"name": "` + name +
+			`", "content": "<p>Wet.</p>"}}}`
+		got := s.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change", body: body})
+		var out struct{ ProposalID string }
+		if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.ProposalID == "" {
+			s.t.Fatalf("alice cannot propose: %s", got)
+		}
+		id = out.ProposalID
+		hash := s.do(approver, "get-proposal", fields{"proposalId": id})["expectedHash"]
+		s.do(keeper, "update_card", fields{"name": name, "patch": fields{"mode": "append", "content": "<p>Damp.</p>"}})
+		if _, err := s.doForAnswer(approver, "approve-proposal", fields{"proposalId": id, "expectedHash": hash}); err == nil {
+			s.t.Fatal("a proposal on a changed card is approved")
+		}
+	})
+	return id
+}
+
+// newHiddenPart makes a card with a hidden part, notes its id as tale, and returns the id of the part.
+func newHiddenPart(s *story) (id string) {
+	s.tellVisible(func() {
+		s.asked++
+		out := s.do(keeper, "create_card", fields{"name": "Tale " + itoa(s.asked), "text_format": "markdown",
+			"content": "A tale.\n\n%%Told later.%%\n"})
+		card, _ := out["id"].(string)
+		s.ids["tale"] = "~" + card
+		parts, _ := out["hidden"].([]any)
+		if len(parts) != 1 {
+			s.t.Fatalf("a card with a mark has no hidden part: %v", out)
+		}
+		part, _ := parts[0].(map[string]any)
+		id, _ = part["id"].(string)
+	})
+	return id
+}
+
 // contextRefOf returns a function that reads a context as the audience, and returns the
 // reference that a proposal cites.
 func contextRefOf(operation string, input fields) func(s *story) string {

@@ -22,6 +22,9 @@ import (
 // names.
 var downgradeStatements = map[string][]string{
 	"embedded": {
+		"ALTER TABLE members DROP COLUMN may", "ALTER TABLE invitations DROP COLUMN may",
+		"ALTER TABLE cards DROP COLUMN parts", "ALTER TABLE cards DROP COLUMN places",
+		"ALTER TABLE versions DROP COLUMN places",
 		"DROP INDEX jobs_turns", "DROP INDEX jobs_listed", "DROP INDEX jobs_waiting",
 		"ALTER TABLE jobs DROP COLUMN started", "ALTER TABLE jobs DROP COLUMN stop",
 		"DROP TABLE placements", "DROP TABLE fences",
@@ -46,6 +49,9 @@ var downgradeStatements = map[string][]string{
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
+		"DROP TABLE access_readers, access_seen, access_progress", "ALTER TABLE members DROP COLUMN may",
+		"ALTER TABLE invitations DROP COLUMN may", "ALTER TABLE cards DROP COLUMN parts, DROP COLUMN places",
+		"ALTER TABLE versions DROP COLUMN places",
 		"DROP INDEX jobs_turns, jobs_listed, jobs_waiting", "ALTER TABLE jobs DROP COLUMN started, DROP COLUMN stop",
 		"DROP TABLE placements, fences",
 		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
