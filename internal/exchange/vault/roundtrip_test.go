@@ -133,7 +133,7 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 		label := access.NewLabel(access.Level(1+r.IntN(3)), pick(r, [][]access.Subject{nil, {"alice"}, {"alice", "bob"}})...)
 		n := canon.NewCard{Name: randomName(r), Label: &label, Orphan: r.IntN(4) == 0, Content: pick(r, randomTexts),
 			Type:   pick(r, []string{"RichText", "Markdown", "PlainText", "Pointer", "Pointer", "JSON", "Character", "Phrase"}),
-			Fields: []byte(pick(r, randomFields))}
+			Fields: []byte(pick(r, randomFields)), Undivided: true}
 		if r.IntN(5) == 0 {
 			n.Codename = fmt.Sprint("code-", r.IntN(5))
 		}
