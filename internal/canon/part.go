@@ -265,8 +265,11 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if e.opens {
+		was.Text = secrecy.Text{}
+	}
 	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM, Label: access.NewLabel(access.LevelGM),
-		NewID: p.newPartID, Spans: e.Hide}
+		NewID: p.newPartID, Spans: e.Hide, AsWritten: e.AsWritten}
 	text, out := w.Divide(was.Text, *e.Content)
 	for _, m := range out.Ignored {
 		p.set.ignored = append(p.set.ignored, m.What)
@@ -279,6 +282,44 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory, fields: fields}
 	}
 	return text.Open, nil
+}
+
+// divideBeforeOpening divides the texts of a card that gets a label under which players see it, and of the cards below
+// it: marks hide nothing more in the texts of a card that players do not see. It returns the card after that.
+func (p *Plan) divideBeforeOpening(c, parent Card, own access.Label) (Card, error) {
+	open := c
+	open.Own = own
+	p.placeCard(&open, parent)
+	if c.Label.Level < access.LevelGM || open.Label.Level >= access.LevelGM && len(open.Label.Subjects) == 0 {
+		return c, nil
+	}
+	below, err := Collect(p.AllDescendants(p.ctx, c.ID, MaxNesting))
+	if err != nil {
+		return Card{}, err
+	}
+	for _, d := range append([]Card{c}, below...) {
+		if now := p.now[d.ID]; now != nil {
+			d = *now
+		}
+		form, isText := formOf(d.TextKind())
+		if !isText || d.Parts != NoParts || d.ID != c.ID && d.Own.Level >= access.LevelGM && len(d.Own.Subjects) == 0 {
+			continue
+		}
+		text, err := p.Text(d)
+		if err != nil {
+			return Card{}, err
+		}
+		if !secrecy.MayHoldMark(text, form) {
+			continue
+		}
+		if d, err = p.Update(d, Edit{Content: &text, opens: true}); err != nil {
+			return Card{}, err
+		}
+		if d.ID == c.ID {
+			c = d
+		}
+	}
+	return c, nil
 }
 
 // newPartID returns the id of a new hidden part.
@@ -403,12 +444,12 @@ func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card,
 		}
 		name, _ := holderPart(label)
 		return p.Create(NewCard{Name: c.Name + "+" + name, Parent: c.ID, Type: TypeRichText, Format: c.Format,
-			Content: content, Fields: fields, Label: &label, Orphan: true, places: places})
+			Content: content, Fields: fields, Label: &label, Orphan: true, Places: places})
 	}
 	if h.Places != nil && content == was && fields == nil && p.placesStay(h, d.now.Open, places) {
 		return h, nil
 	}
-	return p.Update(h, Edit{Content: &content, Fields: fields, places: places})
+	return p.Update(h, Edit{Content: &content, Fields: fields, Places: places})
 }
 
 // placesStay reports whether the stored places of a holder give the wanted ones in today's text.
@@ -473,7 +514,13 @@ func layOut(was string, places *Places, parts []secrecy.Passage) (content string
 		}
 	}
 	at := 0
-	if places != nil {
+	if places == nil { // notes of the game master, which may be copies of the parts: earlier imports kept them so
+		for _, x := range parts {
+			if text := strings.TrimSpace(x.Text); text != "" {
+				was = strings.Replace(was, text, "", 1)
+			}
+		}
+	} else {
 		for _, place := range places.Parts {
 			if place.From < at || place.From+place.Len > len(was) {
 				continue
@@ -515,6 +562,33 @@ func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 	return nil
 }
 
+// besideParts returns the content of a holder with another text beside its parts.
+func (p *Plan) besideParts(h Card, beside string) (content string, places *Places) {
+	was, err := p.Text(h)
+	if err != nil {
+		return beside, h.Places
+	}
+	var parts []secrecy.Passage
+	for _, x := range h.Places.Parts {
+		if x.From+x.Len <= len(was) {
+			parts = append(parts, secrecy.Passage{ID: x.ID, At: x.At, Order: x.Order, Text: was[x.From : x.From+x.Len]})
+		}
+	}
+	content, places = layOut(beside, nil, parts)
+	places.Base, places.Fields = h.Places.Base, h.Places.Fields
+	return content, places
+}
+
+// Beside returns the text of a card that holds hidden parts of another text without these parts.
+func (s *Snapshot) Beside(ctx context.Context, c Card) (string, error) {
+	text, err := s.Body(ctx, c.Content)
+	if err != nil || c.Places == nil {
+		return text, err
+	}
+	rest, _ := layOut(text, c.Places, nil)
+	return rest, nil
+}
+
 // placesToday returns the places of a holder in today's text above it.
 func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places, error) {
 	if h.Places == nil || len(h.Places.Parts) == 0 {
@@ -541,4 +615,12 @@ func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places
 		places.Parts[i].At = at[places.Parts[i].ID]
 	}
 	return places, nil
+}
+
+// Holders returns the cards that hold the hidden parts and fields of a card, in the state after the plan.
+func (p *Plan) Holders(c Card) ([]Card, error) {
+	if d := p.divided[c.ID]; d != nil {
+		return d.holders, nil
+	}
+	return p.holders(p.ctx, c)
 }

@@ -51,7 +51,7 @@ func pickFields(fields json.RawMessage, names []string) (map[string]any, error) 
 // divideFields takes the fields out of an edit that are hidden now, or that the edit hides. A caller below the game
 // master hides none.
 func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
-	if e.Undivided || p.View().Level < access.LevelGM || !p.mayHaveHolders(c, typ) || e.places != nil {
+	if e.Undivided || p.View().Level < access.LevelGM || !p.mayHaveHolders(c, typ) || e.Places != nil {
 		return nil
 	}
 	was, err := p.textBefore(before)

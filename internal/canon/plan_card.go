@@ -40,8 +40,8 @@ type NewCard struct {
 	Hide       []markup.Span // ranges of the content that are hidden besides those with an exact mark
 	HideFields []string      // names of fields that are hidden
 	Undivided  bool          // the content has no hidden parts: marks in it are text
-
-	places *Places
+	AsWritten  bool          // hidden parts keep their text, also without a mark
+	Places     *Places       // of the hidden parts in the content, for a card that holds some; see Places
 }
 
 // Create creates a card, and missing ancestors as empty cards with the same label.
@@ -74,7 +74,8 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, places: n.places}); err != nil {
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, AsWritten: n.AsWritten,
+		Places: n.Places}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
@@ -97,8 +98,10 @@ type Edit struct {
 	HideFields  []string      // names of fields that are hidden
 	Undivided   bool          // the content has no hidden parts: marks in it are text
 	KeepHistory bool          // text that becomes hidden stays readable in earlier versions
-
-	places *Places
+	opens       bool          // the card will open: all marks in its content hide
+	AsWritten   bool          // hidden parts keep their text, also without a mark
+	Places      *Places       // of the hidden parts in the content, for a card that holds some; see Places
+	Beside      bool          // the content is the text beside the hidden parts that the card holds, which stay
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.
@@ -170,13 +173,15 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 	}
 	open := *e.Content
 	switch {
-	case e.places != nil:
-		c.Places = e.places
+	case e.Places != nil:
+		c.Places = e.Places
+	case e.Beside && before.Places != nil:
+		open, c.Places = p.besideParts(before, open)
 	case before.Places != nil:
 		if err := p.keepPlaces(c, before, open); err != nil {
 			return err
 		}
-	case !e.Undivided && p.mayBeDivided(*c, typ):
+	case !e.Undivided && p.mayBeDivided(*c, typ) && (e.opens || c.Label.Level < access.LevelGM || c.Parts != NoParts):
 		var err error
 		if open, err = p.divideText(c, before, e); err != nil {
 			return err
@@ -246,6 +251,9 @@ func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
 	}
 	if c.Own.Equal(own) {
 		return c, nil
+	}
+	if c, err = p.divideBeforeOpening(c, parent, own); err != nil {
+		return Card{}, err
 	}
 	c.Own = own
 	p.placeCard(&c, parent)

@@ -32,6 +32,13 @@ type Sheet struct {
 	Folder      bool // stands for a folder: an existing card is left unchanged
 	MatchIDOnly bool // does not update a card of the same name that has another id
 
+	// Hide are ranges of the body, and HideFields names of fields, that are hidden besides those with an exact mark.
+	Hide       []markup.Span
+	HideFields []string
+	InPlace    bool          // the body has its hidden parts at their places; else marks in it are text
+	Places     *canon.Places // of hidden parts in the body, which belong to the text of the card above
+	Beside     bool          // the body is the text beside the hidden parts that the card holds
+
 	Past []Past // the card's earlier versions, oldest first; those that it has already are left out
 
 	Content Content  // results of body and data

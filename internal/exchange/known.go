@@ -11,14 +11,17 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Memory is what an import remembers of a card: the sheet that it wrote, and the card after that.
 type Memory struct {
 	Sheet digest       `json:"sheet"`
 	Card  digest       `json:"card"`
-	ID    canon.CardID `json:"id,omitzero"` // of the card, if the sheet's id is another
+	Parts digest       `json:"parts,omitzero"` // the card's hidden parts; zero is unknown
+	ID    canon.CardID `json:"id,omitzero"`    // of the card, if the sheet's id is another
 }
 
 // digest is the beginning of a SHA-256; zero is none. In JSON it is base64.
@@ -58,13 +61,22 @@ func digestSheet(s *Sheet) digest {
 		above = s.Above.ID
 	}
 	return digestOf(s.Name, above, s.Parent, s.Root, s.MinLevel, s.Content.Type, s.Format, s.Content.Text,
-		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items)
+		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items, s.Hide, s.HideFields, s.Beside)
 }
 
 // digestCard returns the digest of the parts of a card that an import replaces. Its name and its
 // level are none: an import keeps names, and only raises levels.
 func digestCard(c canon.Card) digest {
 	return digestOf(c.Type, c.Format, c.Content, c.Fields, c.Codename)
+}
+
+// digestParts returns the digest of the hidden parts of a card, in the cards that hold them.
+func digestParts(holders []canon.Card) digest {
+	var all []digest
+	for _, h := range holders {
+		all = append(all, digestOf(h.Label, h.Content, h.Fields))
+	}
+	return digestOf("parts", all)
 }
 
 // ExpectCards adds to expected the memory that the import will have of its cards, if no cards were there before:
@@ -77,15 +89,38 @@ func (w *Writer) ExpectCards(ctx context.Context, expected map[canon.CardID]Memo
 			continue
 		}
 		w.readSheet(ctx, s)
-		c := canon.Card{Type: cmp.Or(s.Content.Type, canon.TypeRichText), Format: s.Format, Fields: s.Fields,
+		c := canon.Card{Type: cmp.Or(s.Content.Type, canon.TypeRichText), Format: s.Format, Fields: s.openFields(),
 			Codename: s.Codename}
-		if *s.Content.Text != "" {
-			c.Content = sha256.Sum256([]byte(*s.Content.Text))
+		if open := s.openText(); open != "" {
+			c.Content = sha256.Sum256([]byte(open))
 		}
 		expected[s.ID] = Memory{Sheet: digestSheet(s), Card: digestCard(c)}
 		s.Content = Content{}
 	}
 	w.Summary.Problems = problems // the import reports them
+}
+
+// openText returns the text of a sheet that stays open when the canon has divided it.
+func (s *Sheet) openText() string {
+	if !s.InPlace {
+		return *s.Content.Text
+	}
+	w := secrecy.Writer{Form: secrecy.Markdown, Hides: true, Spans: s.Hide, AsWritten: true,
+		NewID: func() string { return "" }}
+	text, _ := w.Divide(secrecy.Text{}, *s.Content.Text)
+	return text.Open
+}
+
+// openFields returns the fields of a sheet that are not hidden.
+func (s *Sheet) openFields() json.RawMessage {
+	if len(s.HideFields) == 0 {
+		return s.Fields
+	}
+	all := decoded.ParseObject(string(s.Fields))
+	for _, name := range s.HideFields {
+		delete(all, name)
+	}
+	return decoded.EncodeFields(all)
 }
 
 // loadKnown reads the living cards that an earlier import of the same source wrote.
@@ -98,7 +133,7 @@ func (w *Writer) loadKnown(ctx context.Context) error {
 	for id, k := range w.Known {
 		known[cmp.Or(k.ID, id)] = true
 	}
-	w.there = make(map[canon.CardID]canon.Card, len(known))
+	w.there, w.holders = make(map[canon.CardID]canon.Card, len(known)), map[canon.CardID][]canon.Card{}
 	return persist(ctx, func() error {
 		return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
 			for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
@@ -107,6 +142,9 @@ func (w *Writer) loadKnown(ctx context.Context) error {
 				}
 				if known[c.ID] {
 					w.there[c.ID] = c
+				}
+				if c.Places != nil && known[c.Parent] {
+					w.holders[c.Parent] = append(w.holders[c.Parent], c)
 				}
 			}
 			return nil
@@ -146,17 +184,17 @@ func (w *Writer) keepKnown(s *Sheet) bool {
 // isConflict reports whether a card was changed both here and at the source since the last import.
 func (w *Writer) isConflict(s *Sheet) bool {
 	k, card, ok := w.knownCard(s)
-	if !ok || s.Folder || k.IsOf(card) {
+	if !ok || s.Folder || k.IsOf(card) && (k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}
-	return !s.isContentOf(card)
+	return len(w.holders[card.ID]) > 0 || !s.isContentOf(card)
 }
 
 // isContentOf reports whether a card already has the sheet's content.
 func (s *Sheet) isContentOf(c canon.Card) bool {
 	data := s.Content.file
 	if s.Content.Text != nil {
-		data = []byte(*s.Content.Text)
+		data = []byte(s.openText())
 	}
 	return len(data) == 0 && c.Content == canon.Hash{} || c.Content == sha256.Sum256(data) && c.Format == s.Format
 }

@@ -57,7 +57,12 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 	}
 	t.claimed[card.ID] = s
 	t.got[s] = card
-	return nil
+	if !s.InPlace {
+		return nil
+	}
+	holders, err := p.Holders(card)
+	t.parts[s] = digestParts(holders)
+	return err
 }
 
 // reportRefusal reports an error that is caused by the file's content, and returns every other
@@ -136,7 +141,8 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	name string) (canon.Card, error) {
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
-		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil, Undivided: true}
+		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil,
+		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.InPlace, AsWritten: s.InPlace, Places: s.Places}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -193,8 +199,8 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 }
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
-	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact,
-		Undivided: true}
+	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact && !s.Beside, Hide: s.Hide,
+		HideFields: s.HideFields, Undivided: !s.InPlace, AsWritten: s.InPlace, Places: s.Places, Beside: s.Beside}
 	if s.Content.Text != nil {
 		e.Format = &s.Format
 	}

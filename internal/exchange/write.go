@@ -27,9 +27,10 @@ type Writer struct {
 	Remembered map[canon.CardID]Memory // the memory of this import, once it is written
 	Conflicts  map[*Sheet]bool         // sheets whose cards were changed here and at the source
 	there      map[canon.CardID]canon.Card
-	claimed    map[canon.CardID]*Sheet // cards that earlier commits matched with a sheet
-	commits    int                     // number of commits so far
-	steps      int                     // progress, out of total
+	holders    map[canon.CardID][]canon.Card // of the hidden parts of these cards
+	claimed    map[canon.CardID]*Sheet       // cards that earlier commits matched with a sheet
+	commits    int                           // number of commits so far
+	steps      int                           // progress, out of total
 	total      int
 }
 
@@ -70,6 +71,7 @@ type tally struct {
 	claimed                                                map[canon.CardID]*Sheet
 	got                                                    map[*Sheet]canon.Card
 	digests                                                map[*Sheet]digest // of the sheets in got
+	parts                                                  map[*Sheet]digest // of the hidden parts of their cards
 	conflicts, resolved                                    []*Sheet
 }
 
@@ -111,7 +113,7 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	err := persist(ctx, func() error {
 		_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
 			t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{},
-				digests: map[*Sheet]digest{}}
+				digests: map[*Sheet]digest{}, parts: map[*Sheet]digest{}}
 			return plan(p, t)
 		})
 		return err
@@ -149,7 +151,7 @@ func (w *Writer) rememberCards(t *tally) {
 		return
 	}
 	for s, c := range t.got {
-		m := Memory{Sheet: t.digests[s], Card: digestCard(c)}
+		m := Memory{Sheet: t.digests[s], Card: digestCard(c), Parts: t.parts[s]}
 		if c.ID != s.ID {
 			m.ID = c.ID
 		}
@@ -157,7 +159,7 @@ func (w *Writer) rememberCards(t *tally) {
 	}
 	for _, s := range t.resolved { // the card stays changed
 		m := w.Remembered[s.ID]
-		m.Card = w.Known[s.ID].Card
+		m.Card, m.Parts = w.Known[s.ID].Card, w.Known[s.ID].Parts
 		w.Remembered[s.ID] = m
 	}
 	for _, s := range t.conflicts {

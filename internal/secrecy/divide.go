@@ -18,6 +18,8 @@ type Writer struct {
 	Label access.Label  // of new parts
 	NewID func() string // of new parts
 	Spans []markup.Span // ranges of the whole text that are hidden besides those with an exact mark
+	// AsWritten keeps the text of parts that have no mark. Otherwise they get a comment around them.
+	AsWritten bool
 }
 
 // Outcome tells how a written text was divided.
@@ -538,7 +540,7 @@ func widenSpace(text string, s *markup.Span, low, high int) {
 
 // wrapUnmarked puts a comment around the parts that an import would no longer hide.
 func (d *division) wrapUnmarked(runs []run) []run {
-	if !d.Hides {
+	if !d.Hides || d.AsWritten {
 		return runs
 	}
 	h := Split(d.text, d.Form, func(Mark) bool { return true })
@@ -549,6 +551,9 @@ func (d *division) wrapUnmarked(runs []run) []run {
 	for i := range runs {
 		r := &runs[i]
 		from, to := trimmed(d.text, r.Span)
+		if r.owner <= len(d.before.Parts) && strings.TrimSpace(d.before.Parts[r.owner-1].Text) == d.text[from:to] {
+			continue // it is as it came in
+		}
 		if !holdsWords(joinSpans(d.text, subtractFrom(span{from, to}, covered))) {
 			continue
 		}

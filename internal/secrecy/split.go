@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Result is a text split into its open part and its secrets. The parts at their places in the open
@@ -140,6 +143,25 @@ func (h *Result) Secret() string {
 		texts[i] = p.Text
 	}
 	return strings.Join(texts, PartSeparator)
+}
+
+// Spans returns the ranges of the secrets in the text.
+func (h *Result) Spans() []markup.Span {
+	return slicesx.Map(h.spans(), func(s span) markup.Span { return markup.Span{From: s.from, To: s.to} })
+}
+
+// Source returns the range in the text of a range of its open part.
+func (h *Result) Source(from, to int) markup.Span {
+	s := markup.Span{From: from, To: to}
+	for _, p := range h.Parts {
+		if p.At <= from {
+			s.From += len(p.Text)
+		}
+		if p.At < to {
+			s.To += len(p.Text)
+		}
+	}
+	return s
 }
 
 // PartSeparator stands between two parts in the text of all secrets.

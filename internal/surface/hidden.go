@@ -84,7 +84,7 @@ func OpenedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (all []Op
 		d := OpenedData{Name: o.Name, ID: o.Card, Part: o.Part, Text: excerpt(o.Text), To: o.To.Level.String(),
 			Told: o.To.Subjects}
 		if o.Part == "" {
-			if err := describeOpened(ctx, l, &d); err != nil {
+			if err := describeOpened(ctx, l, r, &d); err != nil {
 				return nil, err
 			}
 		}
@@ -93,11 +93,30 @@ func OpenedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (all []Op
 	return all, nil
 }
 
-// describeOpened adds the beginning of an opened card's open text, and its hidden parts.
-func describeOpened(ctx context.Context, l *canon.Snapshot, d *OpenedData) error {
+// describeOpened adds the beginning of an opened card's open text, and its hidden parts, as they are after a change
+// that may only have been tried.
+func describeOpened(ctx context.Context, l *canon.Snapshot, r canon.Receipt, d *OpenedData) error {
 	c, ok, err := l.ByID(ctx, d.ID)
 	if err != nil || !ok {
 		return err
+	}
+	if d.Parts, err = HiddenParts(ctx, l, c); err != nil {
+		return err
+	}
+	for _, changed := range r.Cards {
+		switch {
+		case changed.ID == d.ID:
+			c = changed
+		case changed.Parent == d.ID && changed.Places != nil && r.DryRun:
+			text, err := l.Body(ctx, changed.Content)
+			if err != nil {
+				return err
+			}
+			for _, p := range changed.Places.Parts {
+				d.Parts = append(d.Parts, HiddenPart{ID: p.ID, Text: excerpt(text[p.From : p.From+p.Len]),
+					From: HiddenFrom(changed.Label), Told: changed.Label.Subjects})
+			}
+		}
 	}
 	if canon.TextOf(c.Type) != canon.TextFile {
 		text, err := l.Body(ctx, c.Content)
@@ -106,6 +125,5 @@ func describeOpened(ctx context.Context, l *canon.Snapshot, d *OpenedData) error
 		}
 		d.Text = excerpt(canon.PlainText(c.TextKind(), text))
 	}
-	d.Parts, err = HiddenParts(ctx, l, c)
-	return err
+	return nil
 }
