@@ -154,7 +154,7 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 	case 0:
 		_, err = p.Rename(c, randomName(r))
 	case 1:
-		_, err = p.SetLabel(c, access.NewLabel(access.Level(1+r.IntN(3))))
+		_, err = p.SetLabel(c, c.Own.Meet(access.NewLabel(access.Level(1+r.IntN(3)))))
 	case 2:
 		err = p.Trash(c)
 	case 3:
