@@ -160,14 +160,13 @@ func newOutdatedProposal(s *story) (id string) {
 	return id
 }
 
-// newHiddenPart makes a card with a hidden part, notes its id as tale, and returns the id of the part.
+// newHiddenPart makes a card with a hidden part, notes its id as fresh, and returns the id of the part.
 func newHiddenPart(s *story) (id string) {
 	s.tellVisible(func() {
 		s.asked++
 		out := s.do(keeper, "create_card", fields{"name": "Tale " + itoa(s.asked), "text_format": "markdown",
 			"content": "A tale.\n\n%%Told later.%%\n"})
-		card, _ := out["id"].(string)
-		s.ids["tale"] = "~" + card
+		s.ids["fresh"], _ = out["id"].(string)
 		parts, _ := out["hidden"].([]any)
 		if len(parts) != 1 {
 			s.t.Fatalf("a card with a mark has no hidden part: %v", out)
