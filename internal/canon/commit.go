@@ -231,7 +231,8 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 		err = tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(idempotencyLife)})
 	}
-	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards, Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, bodies: set.bodies}, err
+	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards,
+		Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, bodies: set.bodies}, err
 }
 
 // isEmpty reports whether a ChangeSet commits nothing.

@@ -188,18 +188,22 @@ func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
 	return t.Whole(), err
 }
 
-// Parts returns the hidden parts of a card's text that the view sees, in their order.
-func (s *Snapshot) Parts(ctx context.Context, c Card) ([]Part, error) {
+// Parts returns the hidden parts of a card's text that the view sees, in their order, and the text with them. It reads
+// nothing, and returns no text, if there are none.
+func (s *Snapshot) Parts(ctx context.Context, c Card) (all []Part, whole string, err error) {
+	if !c.showsParts(s.View()) {
+		return nil, "", nil
+	}
 	t, err := s.wholeText(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	all := make([]Part, len(t.Parts))
+	all = make([]Part, len(t.Parts))
 	for i, r := range t.Places() {
 		p := t.Parts[i]
 		all[i] = Part{ID: p.ID, Text: p.Text, Label: p.Label, At: r.From, Lost: p.Lost}
 	}
-	return all, nil
+	return all, t.Whole(), nil
 }
 
 // VersionContent returns the content of a card's version as Content does: with the hidden parts as they were when the

@@ -53,7 +53,7 @@ func (a actor) version(name string) uint32 {
 func (a actor) labelParts(name string, level access.Level, readers ...access.Subject) {
 	a.s.t.Helper()
 	err := a.on(name, func(p *canon.Plan, c canon.Card) error {
-		parts, err := p.Parts(a.s.t.Context(), c)
+		parts, _, err := p.Parts(a.s.t.Context(), c)
 		if err != nil {
 			return err
 		}

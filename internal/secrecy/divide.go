@@ -62,7 +62,7 @@ type division struct {
 	places []markup.Span // of the parts in it
 	text   string        // the whole text
 	shared []markup.SharedPiece
-	owners []int         // by byte of the text, one more than the index of its part; 0: open. nil: all is open
+	owners []int         // by byte of the text, one more than the index of its part; 0: open
 	ranges []markup.Span // of the parts of before in the text
 	marked []markup.Span // ranges with exact marks that hide
 	parts  []Passage     // those of before, then the new ones

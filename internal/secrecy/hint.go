@@ -27,10 +27,8 @@ func begins(text string, at int) bool {
 	rest := text[at:min(len(text), at+maxBegin)]
 	twice := len(rest) > 1 && rest[0] == rest[1]
 	switch rest[0] {
-	case '%', ':', '=', '/':
+	case '%', ':', '=', '/', '!', '?':
 		return twice
-	case '!', '?':
-		return twice || strings.HasPrefix(rest, "!!!")
 	case '{':
 		return strings.HasPrefix(rest, "{{<") || strings.HasPrefix(rest, "{%")
 	case '>':

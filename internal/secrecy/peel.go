@@ -10,8 +10,7 @@ import (
 var comments = [][2]string{{"%%", "%%"}, {"<!--", "-->"}, {"[//]: # (", ")"}, {`[//]: # "`, `"`}, {"[//]: # '", "'"}}
 
 // Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an element, a
-// field or a pair of tags, or all lines but the first. It is the
-// whole part if its mark is none of these.
+// field or a pair of tags, or all lines but the first. It is the whole part if its mark is none of these.
 func Peel(part string) (from, to int) {
 	from = len(part) - len(strings.TrimLeft(part, " \t\n"))
 	to = max(from, len(strings.TrimRight(part, " \t\n")))

@@ -28,19 +28,18 @@ const maxExcerpt = 80
 
 // HiddenParts lists the hidden parts of a card's text that the caller sees.
 func HiddenParts(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]HiddenPart, error) {
-	parts, err := l.Parts(ctx, c)
-	if err != nil || len(parts) == 0 || l.View().Level < access.LevelGM {
-		return nil, err
+	if l.View().Level < access.LevelGM {
+		return nil, nil
 	}
-	whole, err := l.Content(ctx, c)
-	if err != nil {
+	parts, whole, err := l.Parts(ctx, c)
+	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
 	at, chars := 0, 0
 	return slicesx.Map(parts[:min(len(parts), MaxHidden)], func(p canon.Part) HiddenPart {
 		chars += utf8.RuneCountInString(whole[at:p.At])
 		at = p.At
-		return HiddenPart{ID: p.ID, Text: excerpt(p.Text), At: chars, From: HiddenFrom(p.Label), Told: p.Label.Subjects,
+		return HiddenPart{ID: p.ID, Text: excerpt(p.Text), At: chars, From: hiddenFrom(p.Label), Told: p.Label.Subjects,
 			Lost: p.Lost}
 	}), nil
 }
@@ -49,8 +48,8 @@ func excerpt(text string) string {
 	return markup.Shorten(markup.OneLine(markup.Clip(text, 10*maxExcerpt)), maxExcerpt)
 }
 
-// HiddenFrom names those who do not see data with a label.
-func HiddenFrom(l access.Label) string {
+// hiddenFrom names those who do not see data with a label.
+func hiddenFrom(l access.Label) string {
 	switch {
 	case l.Level <= access.LevelUser:
 		return "nobody"
@@ -114,7 +113,7 @@ func describeOpened(ctx context.Context, l *canon.Snapshot, r canon.Receipt, d *
 			}
 			for _, p := range changed.Places.Parts {
 				d.Parts = append(d.Parts, HiddenPart{ID: p.ID, Text: excerpt(text[p.From : p.From+p.Len]),
-					From: HiddenFrom(changed.Label), Told: changed.Label.Subjects})
+					From: hiddenFrom(changed.Label), Told: changed.Label.Subjects})
 			}
 		}
 	}
