@@ -28,6 +28,7 @@ type importCmd struct {
 	HideLinks bool              `help:"markdown: turn links to hidden cards into plain text in the cards that players read. Game masters lose these links too."`
 	Types     map[string]string `help:"markdown: card type for a folder, tag or type, as in Settlements=Location. Without a type after = the cards are plain text." placeholder:"WORD=TYPE"`
 	Folders   string            `help:"markdown: use of a note's folders: tags of the card, parents (parts of its name), or none." enum:"tags,parents,none" default:"tags"`
+	Vault     string            `help:"markdown: name of the vault, under which its notes are known again. Default: the name in .loregate/vault.json, which an export writes, a vault of the world with the same notes, or the name of the folder." placeholder:"NAME"`
 	Prune     bool              `help:"markdown: move cards to the trash whose notes or files are gone since the last import of the vault."`
 	AllFiles  bool              `help:"markdown: also import the files that no note names, for the GM."`
 	History   bool              `help:"mediawiki: also import the older revisions of each page, as versions of its card."`
@@ -51,7 +52,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 			Plan: i.Plan, History: i.History,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
-				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})
+				Folders: vault.FolderUse(i.Folders), Vault: i.Vault, Prune: i.Prune, AllFiles: i.AllFiles}})
 		return printResult(out, err, "%v", summary)
 	})
 }

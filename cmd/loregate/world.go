@@ -95,15 +95,16 @@ type worldConfigureCmd struct {
 	Safety      string   `help:"Safety profile of texts: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 	Generate    string   `help:"Places behind pending exits, when a player wants to go there: off, propose (drafted, and a person decides) or live (drafted, and made if the gates let them through). Default: off." enum:",off,propose,live" default:"" placeholder:"HOW"`
 	Drift       string   `help:"Layers over places that the canon denies by now: propose (an agent proposes to end them, and a person decides) or live (they end if the gates let that through). Default: propose." enum:",propose,live" default:"" placeholder:"HOW"`
+	DryRun      bool     `help:"Only check, and list the cards that more people would see."`
 	Unproven    []string `help:"Kinds of proposals that agents may make without a contextRef: ambience, npc_dialogue, player_action. With none, the default, such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
 
-func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
+func (w worldConfigureCmd) Run(ctx context.Context, out io.Writer) error {
 	if _, ok := world.ParseRate(w.ClockRate); w.ClockRate != "" && !ok {
 		return fault.BadField("clock-rate", "must be a number from 0 to 8760, such as 1")
 	}
 	return w.withApp(ctx, func(a *app.App) error {
-		return a.ConfigureWorld(ctx, w.World, func(title *string, s *canon.Settings) {
+		edit := func(title *string, s *canon.Settings) {
 			set(title, w.Title)
 			set(&s.Description, w.Description)
 			set(&s.BatchRole, w.BatchRole)
@@ -133,8 +134,27 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			if w.ClockRate != "" {
 				app.SetClockRate(s, w.ClockRate)
 			}
-		})
+		}
+		r, err := a.ChangeWorld(ctx, app.WorldChange{World: w.World, Edit: edit, DryRun: w.DryRun})
+		if err != nil {
+			return err
+		}
+		return printOpened(out, r)
 	})
+}
+
+// printOpened lists the cards that more people see after a change, or would see after a dry run.
+func printOpened(out io.Writer, r canon.Receipt) error {
+	verb := "opened"
+	if r.DryRun {
+		verb = "would open"
+	}
+	for _, o := range r.Opened {
+		if _, err := fmt.Fprintf(out, "%s: %s, from %s to %s\n", verb, o.Name, o.From, o.To); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func set(at *string, to *string) {

@@ -59,8 +59,20 @@ type Request struct {
 	Part           bool   // part of a call that was counted as a call; only its writes and its work count
 	Unshown        bool   // its answer is compared and not shown, so that its access record names no card
 	Waits          bool   // most of its time is that of others: of its parts, a model, a program, a stream's reader
+	Unsure         Unsure // the fate of marks of secrecy that may mean none
 	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
+
+// Unsure is the answer of a caller who hides parts of texts, about new marks without an end and those that only look
+// secret.
+type Unsure uint8
+
+// The answers.
+const (
+	UnsureRefused Unsure = iota // there is none: a text with such marks is refused
+	UnsureText                  // they are text, and hide nothing
+	UnsureHides                 // they hide
+)
 
 // Grant is the right to make one call. Guard.Admit makes it, and every method of canon.Canon that
 // serves a caller requires it. The zero Grant opens nothing. Grants are values and safe to share.
@@ -116,8 +128,8 @@ func (g Grant) WritesOwnOnly() bool {
 	return !g.Request().Plays && g.Caller().MayIn(g.World()) == MayOwn
 }
 
-// MayDecide reports whether the caller may decide on the proposals of others in the grant's world: one who may not make
-// a change does not agree to it either.
+// MayDecide reports whether the caller may decide on the proposals of others in the grant's world: one who may not
+// make a change does not agree to it either.
 func (g Grant) MayDecide() bool {
 	c := g.Caller()
 	return c.Approve && c.May[g.World()].For(c.Role(g.World())) == MayWrite
@@ -199,6 +211,16 @@ func (g Grant) Part(suffix string, input [32]byte) Grant {
 		c.request.IdempotencyKey += "#" + suffix
 	}
 	c.request.InputHash = input
+	return Grant{&c}
+}
+
+// Answering returns the grant of a call with an answer about unsure marks.
+func (g Grant) Answering(u Unsure) Grant {
+	if g.in == nil || u == UnsureRefused {
+		return g
+	}
+	c := *g.in
+	c.request.Unsure = u
 	return Grant{&c}
 }
 

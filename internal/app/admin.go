@@ -133,23 +133,45 @@ func (a *App) sweepForks(ctx context.Context) (stop func()) {
 // updateWorld plans and commits a change of the operator in a world.
 func (a *App) updateWorld(ctx context.Context, world, operation string, effect access.Effect,
 	plan func(*canon.Plan) error) error {
-	id, err := a.resolveWorld(ctx, world)
-	if err != nil {
-		return err
-	}
-	return a.runAsOperator(ctx, id, operation, effect, func(g access.Grant) error {
-		_, err := a.Canon.Update(ctx, g, plan)
-		return err
-	})
+	_, err := a.commitToWorld(ctx, world, access.Request{Operation: operation, Effect: effect}, plan)
+	return err
 }
 
-// ConfigureWorld changes a world's title and settings. A new starter location must be visible to
-// players.
-func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *string, s *canon.Settings)) error {
-	return a.updateWorld(ctx, slug, "configure_world", access.Write, func(p *canon.Plan) error {
+// commitToWorld is updateWorld for a request that may be a dry run.
+func (a *App) commitToWorld(ctx context.Context, world string, r access.Request,
+	plan func(*canon.Plan) error) (receipt canon.Receipt, err error) {
+	if r.World, err = a.resolveWorld(ctx, world); err != nil {
+		return receipt, err
+	}
+	r.Operator = true
+	err = a.WithGrant(ctx, Operator(), r, func(g access.Grant) error {
+		receipt, err = a.Canon.Update(ctx, g, plan)
+		return err
+	})
+	return receipt, err
+}
+
+// WorldChange is a change of a world's title and settings.
+type WorldChange struct {
+	World  string
+	Edit   func(title *string, s *canon.Settings)
+	DryRun bool // only check, and list in the receipt the cards that more readers would see
+}
+
+// ConfigureWorld changes a world's title and settings.
+func (a *App) ConfigureWorld(ctx context.Context, world string, edit func(title *string, s *canon.Settings)) error {
+	_, err := a.ChangeWorld(ctx, WorldChange{World: world, Edit: edit})
+	return err
+}
+
+// ChangeWorld changes a world's title and settings. A new starter location must be visible to
+// players. Other name rules may open cards, which the receipt lists.
+func (a *App) ChangeWorld(ctx context.Context, c WorldChange) (canon.Receipt, error) {
+	r := access.Request{Operation: "configure_world", Effect: access.Write, DryRun: c.DryRun}
+	return a.commitToWorld(ctx, c.World, r, func(p *canon.Plan) error {
 		w := p.World()
 		before := w.Settings.Starter
-		edit(&w.Title, &w.Settings)
+		c.Edit(&w.Title, &w.Settings)
 		if w.Settings.Starter != before {
 			if err := world.CheckStarter(ctx, p.Snapshot, w.Settings.Starter); err != nil {
 				return err

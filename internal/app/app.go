@@ -26,6 +26,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/disk"
 	"loregate/internal/event"
+	"loregate/internal/exchange/native"
 	"loregate/internal/exchange/unpack"
 	"loregate/internal/fault"
 	"loregate/internal/game"
@@ -254,7 +255,8 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	}
 	tags := op.ReadTags{Secret: secret}
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
-		Fetch: c.Fetch.Hosts, Outbound: outbound.New(o.Outbound), Logger: a.logger, Instance: a})
+		Fetch: c.Fetch.Hosts, Outbound: outbound.New(o.Outbound), Logger: a.logger, Instance: a,
+		IsMemory: native.IsSourceCard})
 	if err != nil {
 		return err
 	}

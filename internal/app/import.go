@@ -15,6 +15,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/bound"
+	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/turns"
@@ -98,10 +99,10 @@ func (a *App) importOpen(ctx context.Context, format, world, path string, src *u
 func (o ImportOptions) checkFor(f exchange.Format) error {
 	v := o.Vault
 	switch {
-	case f.Name != "markdown" && (len(v.Types) > 0 || v.HideLinks || v.Prune || v.AllFiles ||
+	case f.Name != "markdown" && (len(v.Types) > 0 || v.HideLinks || v.Prune || v.AllFiles || v.Vault != "" ||
 		v.Folders == vault.FolderNames || v.Folders == vault.FolderNone):
-		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --prune and --all-files work only "+
-			"with markdown; leave them out for %s", f.Name)
+		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --vault, --prune and --all-files work "+
+			"only with markdown; leave them out for %s", f.Name)
 	case f.Whole && len(v.Open)+len(v.Confirm) > 0:
 		return fault.New(fault.Invalid,
 			"import: %s says who sees each card, so --open and --confirm have no effect; leave them out", f.Name)
@@ -213,7 +214,18 @@ func (a *App) importSource(ctx context.Context, g access.Grant, f exchange.Forma
 		return exchange.Summary{}, err
 	}
 	defer func() { err = errors.Join(err, texts.Close()) }()
-	source := exchange.Options{Shelf: exchange.NewShelf(texts), Label: src.Label, File: src.File, Level: o.Level,
+	step := canon.Step{Kind: canon.KindImport, Source: cmp.Or(src.File, src.Label, filepath.Base(path)), Format: f.Name}
+	err = a.Canon.MakeStep(ctx, g, step, o.Level, func() (err error) {
+		s, err = a.importFormat(ctx, g, f, path, src, exchange.NewShelf(texts), o)
+		return err
+	})
+	return s, err
+}
+
+// importFormat reads an open source in a format.
+func (a *App) importFormat(ctx context.Context, g access.Grant, f exchange.Format, path string, src *unpack.Source,
+	shelf *exchange.Shelf, o ImportOptions) (exchange.Summary, error) {
+	source := exchange.Options{Shelf: shelf, Label: src.Label, File: src.File, Level: o.Level,
 		Starter:  o.Starter,
 		Progress: o.Progress, History: o.History,
 		Open: o.Vault.Open, Confirm: o.Vault.Confirm}

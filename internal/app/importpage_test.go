@@ -26,6 +26,9 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"   exactly what was shown, or nothing if the source, the options or the world have changed.\n" +
 	"5. `loregate export markdown ./as-players-see-it --world mine --as user` shows what players can read.\n\n" +
 	"A later import of the same source updates the same cards. If an import is cut off, repeat it: it goes on.\n" +
+	"An import is one entry of the recent changes, with one undo: `undo_import`, or *Undo this import…* on the page of the\n" +
+	"changes. It first lists what it does, and leaves cards alone that were changed since, unless these edits may be lost.\n" +
+	"The undo can be undone, and the source imported again. [table.md](table.md#undo-a-change) shows how.\n" +
 	"Text that was imported counts as written by a stranger: a proposal that rests on it waits for a person, unless\n" +
 	"`proposals.trusted_imports` names its format ([config.md](config.md)).\n\n" +
 	"## Limits\n\nA file that is sent may have 64 MiB; an archive may hold 100,000 entries and 2 GiB, and become " +

@@ -29,7 +29,8 @@ func adminWrites(d *deps) []*op.Operation {
 			Title: "Set who may see a card",
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
 				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones; " +
-				"hidden parts of a text stay hidden. dry_run lists everything that would become readable.",
+				"hidden parts of a text stay hidden. dry_run lists everything that would become readable. " +
+				"seen_by lists those who had read a card that is hidden now.",
 			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Manages: true,
 			Idempotent: true,
 			Examples: []op.Example{
@@ -67,6 +68,7 @@ type levelOut struct {
 	writtenCard
 	OwnLevel string           `json:"own_level" jsonschema:"The level set on the card itself; level is the effective level, which also follows from the cards above it and the name rules."`
 	Subjects []access.Subject `json:"subjects" jsonschema:"Subjects who see the card because they are named."`
+	seenBefore
 }
 
 func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, error) {
@@ -83,7 +85,8 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 	if err := p.Err(); err != nil {
 		return levelOut{}, err
 	}
-	return surface.Commit(ctx, d.Kit, c, surface.Change[levelOut]{
+	var all []hidden
+	out, err := surface.Commit(ctx, d.Kit, c, surface.Change[levelOut]{
 		Check: checkNames(in.Name),
 		Plan: func(p *canon.Plan) error {
 			card, err := onlyCard(ctx, p, in.Name)
@@ -94,7 +97,10 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 			if err := p.CheckManages(card.ID); err != nil {
 				return err
 			}
-			_, err = p.SetLabel(card, access.NewLabel(level, in.Subjects...))
+			now, err := p.SetLabel(card, access.NewLabel(level, in.Subjects...))
+			if all = nil; !now.Label.Covers(card.Label) {
+				all = []hidden{{card: card.ID, label: now.Label}}
+			}
 			return err
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (levelOut, error) {
@@ -103,9 +109,13 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 				return levelOut{}, err
 			}
 			card, err := targetCard(ctx, l, r, 0)
-			return levelOut{out, card.Own.Level.String(), card.Label.Subjects}, err
+			return levelOut{writtenCard: out, OwnLevel: card.Own.Level.String(), Subjects: card.Label.Subjects}, err
 		},
 	})
+	if err == nil {
+		out.seenBefore = d.findReaders(ctx, c, all)
+	}
+	return out, err
 }
 
 type deleteIn struct {

@@ -28,6 +28,8 @@ type Config struct {
 	Fetch    []string         // hosts that files are fetched from; none by default
 	Outbound *outbound.Client // fetches them
 	Logger   *slog.Logger
+	// IsMemory reports whether a card holds the memory of an import; nil: none does.
+	IsMemory func(canon.Card) bool
 }
 
 // deps holds the dependencies of the operations.
@@ -40,6 +42,7 @@ type deps struct {
 
 	instance Instance // nil: no health
 	logger   *slog.Logger
+	isMemory func(canon.Card) bool
 	fetcher  *fetcher
 	forms    *formCache
 	sizes    *sizeCache
@@ -60,7 +63,7 @@ func New(c Config) (op.Surface, error) {
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
 		logger: cmp.Or(c.Logger, slog.Default()), fetcher: &fetcher{c.Fetch, c.Outbound}, forms: forms,
-		instance: c.Instance, sizes: sizes}
+		instance: c.Instance, sizes: sizes, isMemory: c.IsMemory}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",
@@ -76,7 +79,7 @@ func readOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardReads, searchReads, childReads, textReads, historyReads, feedReads, relationReads, tagReads,
-		queryReads, renderReads, typeReads, fileReads, connectorReads, statsReads,
+		queryReads, renderReads, typeReads, fileReads, connectorReads, statsReads, stepReads,
 	} {
 		all = append(all, area(d)...)
 	}

@@ -43,6 +43,7 @@ type batchIn struct {
 	Ops    []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards (pages, notes) to create or change, in order."`
 	Mode   string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
 	DryRun bool      `json:"dry_run,omitzero" jsonschema:"Only check the operations; with per_item, each by itself."`
+	op.Answers
 }
 
 // batchOp is one operation of a batch.
@@ -267,7 +268,7 @@ func (d *deps) failedResult(name string, c *op.Call, err error) batchResult {
 		// The call itself goes on and succeeds, so nothing else would log the cause.
 		d.logger.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
 	}
-	shown := fault.Show(err, c.Grant.Request().Correlation).Error
+	shown := fault.Show(op.WithAnswers(err), c.Grant.Request().Correlation).Error
 	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code,
 		ValidationErrors: shown.ValidationErrors}
 }

@@ -43,7 +43,7 @@ func cardReads(d *deps) []*op.Operation {
 type getCardIn struct {
 	namedCard
 	WithChildren     bool   `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
-	Rendered         bool   `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
+	Rendered         bool   `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place. For game masters, hidden parts are elements with data-hidden: user, gm or admin, the lowest level that reads them."`
 	Format           string `json:"format,omitzero" enum:"html,markdown" jsonschema:"Form of content; default the card's text_format, over REST html."`
 	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Maximum number of characters of content to return; default 8000 over MCP, otherwise all."`
 	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
@@ -133,7 +133,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		return fullCard{}, err
 	}
 	if in.Rendered {
-		content, err = renderCard(ctx, l, s.card)
+		content, err = renderApart(ctx, l, s.card)
 	} else {
 		content, err = d.otherForm(ctx, c, s.card, content, in.Format, &out)
 	}
@@ -165,7 +165,7 @@ func (d *deps) otherForm(ctx context.Context, c *op.Call, card canon.Card, conte
 		return content, nil
 	}
 	out.Format = want.String()
-	return d.forms.render(ctx, card, own, content)
+	return d.forms.render(ctx, own, content)
 }
 
 // setContentPart sets the requested part of the content.

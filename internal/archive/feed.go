@@ -85,9 +85,25 @@ type changesOut struct {
 	paged
 }
 
-func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
-	return feedChanges(ctx, l, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
-		Author: access.Subject(in.Author)}, in.page, in.uncounted)
+// recentOut are changes with the imports among them, of which players are not told.
+type recentOut struct {
+	Changes []change `json:"changes"`
+	paged
+	Imports []importStep `json:"imports,omitzero" jsonschema:"Imports, and undos of imports, in the time of these changes. The changes that they consist of are not among changes; list_import_cards lists their cards."`
+}
+
+func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (recentOut, error) {
+	q := canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type, Author: access.Subject(in.Author)}
+	steps, err := groupSteps(ctx, l, &q)
+	if err != nil {
+		return recentOut{}, err
+	}
+	list, err := feedChanges(ctx, l, q, in.page, in.uncounted)
+	if err != nil {
+		return recentOut{}, err
+	}
+	imports, err := stepsOnPage(ctx, l, q, in.page, steps, list)
+	return recentOut{Changes: list.Changes, paged: list.paged, Imports: imports}, err
 }
 
 type auditIn struct {

@@ -3,10 +3,12 @@ package archive
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 
 	"github.com/maypok86/otter/v2"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/marked"
@@ -50,14 +52,14 @@ func formName(kind canon.TextKind) string {
 	return ""
 }
 
-// formCache caches the other form of contents by their hash.
+// formCache caches the other form of texts by their hash, which tells also of the hidden parts that a reader sees.
 type formCache struct {
 	texts *otter.Cache[formKey, string]
 }
 
 type formKey struct {
-	content canon.Hash
-	stored  canon.TextFormat
+	text   [sha256.Size]byte
+	stored canon.TextFormat
 }
 
 // formCacheBytes bounds the texts of a formCache.
@@ -71,8 +73,8 @@ func newFormCache() (*formCache, error) {
 
 // render returns a card's content, which is stored in a format, in the other one. Content that cannot be
 // converted is returned as plain text.
-func (f *formCache) render(ctx context.Context, c canon.Card, stored canon.TextFormat, content string) (string, error) {
-	key := formKey{c.Content, stored}
+func (f *formCache) render(ctx context.Context, stored canon.TextFormat, content string) (string, error) {
+	key := formKey{sha256.Sum256([]byte(content)), stored}
 	if text, ok := f.texts.GetIfPresent(key); ok {
 		return text, nil
 	}
@@ -101,6 +103,9 @@ func (t textIn) givenForm(c *op.Call, typ string, own canon.TextFormat) canon.Te
 	case t.MarkdownContent != nil:
 		return canon.FormatMarkdown
 	case given:
+		return f
+	}
+	if f, given := canon.ParseFormat(t.TextFormat); given && f == canon.FormatMarkdown {
 		return f
 	}
 	return usualForm(c, typ, own)
@@ -141,9 +146,19 @@ func (w *writer) storedContent(t textIn, c canon.Card, before string) (*string, 
 	if t.MarkdownContent != nil {
 		field = "markdown_content"
 	}
+	var was func() (string, error)
+	if before != "" {
+		was = func() (string, error) { return viewOf(own).Render(w.ctx, before) }
+	}
+	settled, err := w.settle(c, field, was, *given, t.givenForm(w.call, c.Type, own))
+	if err != nil {
+		return nil, err
+	}
+	given = &settled
 	if own == canon.FormatMarkdown && before != "" {
 		// Only the blocks that differ are written anew.
 		text, err := viewOf(own).MapEdit(w.ctx, before, *given)
+		text = canon.Settled(text)
 		if err == nil || !errors.Is(err, markup.ErrNotExact) && !markup.Refuses(err) {
 			return &text, err
 		}
@@ -152,7 +167,17 @@ func (w *writer) storedContent(t textIn, c canon.Card, before string) (*string, 
 	if err != nil {
 		return nil, conversionFault(field, err)
 	}
+	text = canon.Settled(text)
 	return &text, nil
+}
+
+// settle settles the marks of a text that is given in another form than its card keeps.
+func (w *writer) settle(c canon.Card, field string, was func() (string, error), text string,
+	form canon.TextFormat) (string, error) {
+	if c.Label.Level >= access.LevelGM {
+		return text, nil
+	}
+	return canon.Settle(w.plan.Grant(), field, was, text, canon.KindOf(canon.TypeRichText, form))
 }
 
 // convertStored returns the source of a card in the format that it is going to have; nil if that is the
@@ -193,9 +218,14 @@ func (w *writer) patchedContent(s *sheet, c canon.Card, before string) (*string,
 	if err != nil {
 		return nil, err
 	}
-	after, err := fit(w.ctx, r.Content)
+	settled, err := w.settle(c, "patch", func() (string, error) { return shown, nil }, r.Content, given)
+	if err != nil {
+		return nil, err
+	}
+	after, err := fit(w.ctx, settled)
 	if err == nil {
 		after, err = viewOf(own).MapEdit(w.ctx, before, after)
+		after = canon.Settled(after)
 	}
 	if errors.Is(err, markup.ErrNotExact) {
 		e := fault.New(fault.Conflict, "the text of %q is kept as %s, and this change of its %s form cannot be made there without rewriting more; "+

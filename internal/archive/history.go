@@ -112,7 +112,7 @@ func getCardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in histo
 	if err != nil {
 		return historyOut{}, err
 	}
-	list, total, err := l.Versions(ctx, c.ID, in.page.toCanonPage())
+	list, total, err := l.VersionsOf(ctx, c, in.page.toCanonPage())
 	if err != nil {
 		return historyOut{}, err
 	}
@@ -179,11 +179,15 @@ func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revision
 	if err != nil {
 		return revisionOut{}, err
 	}
-	content, err := versionText(ctx, l, v)
+	content, err := versionText(ctx, l, card, v)
 	if err != nil {
 		return revisionOut{}, err
 	}
-	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(l.FieldsOf(v.Type, v.Fields)),
+	fields, err := l.VersionFields(ctx, card, v)
+	if err != nil {
+		return revisionOut{}, err
+	}
+	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(fields),
 		ContentOffset: in.ContentOffset,
 		card:          card.Name, whole: content}
 	out.goOn = func(offset int) *surface.NextCall {
@@ -201,11 +205,11 @@ func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revision
 }
 
 // versionText is contentOf for an older version.
-func versionText(ctx context.Context, l *canon.Snapshot, v canon.Version) (string, error) {
+func versionText(ctx context.Context, l *canon.Snapshot, c canon.Card, v canon.Version) (string, error) {
 	if canon.TextOf(v.Type) == canon.TextFile || v.Purged {
 		return "", nil
 	}
-	text, err := l.Body(ctx, v.Content)
+	text, err := l.VersionContent(ctx, c, v)
 	return markup.Clean(text), err
 }
 
@@ -258,11 +262,11 @@ func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (di
 	if err != nil {
 		return diffOut{}, err
 	}
-	a, err := versionText(ctx, l, older)
+	a, err := versionText(ctx, l, c, older)
 	if err != nil {
 		return diffOut{}, err
 	}
-	b, err := versionText(ctx, l, newer)
+	b, err := versionText(ctx, l, c, newer)
 	if err != nil {
 		return diffOut{}, err
 	}
@@ -281,7 +285,7 @@ func changedAspects(l *canon.Snapshot, a, b canon.Version) []string {
 		{"name", a.Name != b.Name},
 		{"type", a.Type != b.Type},
 		{"text_format", a.Format != b.Format},
-		{"content", a.Content != b.Content},
+		{"content", !a.SameContent(b)},
 		{"fields", string(l.FieldsOf(a.Type, a.Fields)) != string(l.FieldsOf(b.Type, b.Fields))},
 		{"level", shownLevel(l, a.Label) != shownLevel(l, b.Label)},
 	} {

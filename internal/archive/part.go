@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"loregate/internal/access"
@@ -40,7 +41,7 @@ func partWrites(d *deps) []*op.Operation {
 			Title: "Hide a part of a text",
 			Doc: "Hide passages of a card's text from players, or take hidden parts back from named subjects. " +
 				"The earlier versions of the card are hidden too, unless keep_history is set. " +
-				"Nobody forgets a text that they have read.",
+				"Nobody forgets a text that they have read: seen_by lists those who had.",
 			Route: "POST /api/mcp/cards/{name}/hide", Target: "name", MinRole: access.RoleGM, Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Hide a sentence",
@@ -98,20 +99,29 @@ func revealPart(ctx context.Context, d *deps, c *op.Call, in revealPartIn) (writ
 type hidePartIn struct {
 	namedCard
 	Text        []string `json:"text,omitzero" maxitems:"100" minlen:"1" maxlen:"100000" jsonschema:"Passages of content, word by word."`
-	Parts       []string `json:"parts,omitzero" maxitems:"100" minlen:"1" maxlen:"40" jsonschema:"Ids of parts that named subjects read, to take back from them."`
+	Parts       []string `json:"parts,omitzero" maxitems:"100" minlen:"1" maxlen:"40" jsonschema:"Ids of parts that named subjects read, to take back from them, and of fields, such as field:name."`
 	KeepHistory bool     `json:"keep_history,omitzero" jsonschema:"Leave the passages readable in earlier versions."`
 	DryRun      bool     `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-func hidePart(ctx context.Context, d *deps, c *op.Call, in hidePartIn) (writtenCard, error) {
+type hidePartOut struct {
+	writtenCard
+	seenBefore
+}
+
+func hidePart(ctx context.Context, d *deps, c *op.Call, in hidePartIn) (hidePartOut, error) {
 	if len(in.Text)+len(in.Parts) == 0 {
 		var p problems
 		p.Add("text", "nothing is named; give the passages to hide, or in parts the ids of parts to take back")
-		return writtenCard{}, p.Err()
+		return hidePartOut{}, p.Err()
 	}
-	return commitParts(ctx, d, c, in.Name, func(p *canon.Plan, card canon.Card) (err error) {
+	var all []hidden
+	out, err := commitParts(ctx, d, c, in.Name, func(p *canon.Plan, card canon.Card) (err error) {
+		if all, err = hiddenPassages(ctx, p, card, in); err != nil {
+			return err
+		}
 		if len(in.Parts) > 0 {
-			if card, err = p.LabelParts(card, in.Parts, access.NewLabel(access.LevelGM)); err != nil {
+			if card, err = p.HideParts(card, in.Parts, in.KeepHistory); err != nil {
 				return err
 			}
 		}
@@ -120,6 +130,32 @@ func hidePart(ctx context.Context, d *deps, c *op.Call, in hidePartIn) (writtenC
 		}
 		return err
 	})
+	if err != nil {
+		return hidePartOut{}, err
+	}
+	return hidePartOut{out, d.findReaders(ctx, c, all)}, nil
+}
+
+// hiddenPassages returns the data that a call of hide_part hides, before it does.
+func hiddenPassages(ctx context.Context, p *canon.Plan, card canon.Card, in hidePartIn) (all []hidden, err error) {
+	gm := access.NewLabel(access.LevelGM)
+	if len(in.Text) > 0 {
+		since, err := readableSince(ctx, p.Snapshot, card, in.Text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, hidden{card: card.ID, since: since, label: gm})
+	}
+	if slices.ContainsFunc(in.Parts, func(id string) bool { return p.IsOpenField(card, id) }) {
+		all = append(all, hidden{card: card.ID, label: gm})
+	}
+	holders, err := p.Holders(card)
+	for _, h := range holders {
+		if len(h.Label.Subjects) > 0 && slices.ContainsFunc(in.Parts, h.Places.Holds) {
+			all = append(all, hidden{card: h.ID, from: h.Label.Subjects, label: gm})
+		}
+	}
+	return all, err
 }
 
 // commitParts commits a change of the hidden parts of a card.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -29,6 +30,8 @@ type renderer struct {
 	open  []canon.CardID // cards being rendered, outermost first
 	nests int
 	size  int
+
+	apart *apart // sets hidden parts apart; nil: they stand in the text as any other part of it
 }
 
 // renderCard returns a card's content as safe HTML, with nests shown in place and links left as
@@ -40,6 +43,22 @@ func renderCard(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, e
 		return "", err
 	}
 	return markup.Sanitize(ctx, body)
+}
+
+// renderApart is renderCard with each hidden part that the reader sees in an element of its own; see apart.
+func renderApart(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+	if l.View().Level < access.LevelGM {
+		return renderCard(ctx, l, c)
+	}
+	r := &renderer{l: l, main: c.Name, apart: newApart(c)}
+	body, err := r.cardHTML(ctx, c, nil)
+	if err != nil {
+		return "", err
+	}
+	if body, err = markup.Sanitize(ctx, body); err != nil {
+		return "", err
+	}
+	return r.apart.put(body), nil
 }
 
 // renderHTML does the same for HTML that does not belong to a card.
@@ -89,6 +108,16 @@ func (r *renderer) cardHTML(ctx context.Context, c canon.Card, items []markup.Ne
 	r.size += len(text)
 	r.open = append(r.open, c.ID)
 	defer func() { r.open = r.open[:len(r.open)-1] }()
+	if r.apart != nil {
+		if text, err = r.setApart(ctx, c, text); err != nil {
+			return "", err
+		}
+	}
+	return r.textHTML(ctx, c, text, items)
+}
+
+// textHTML is cardHTML of a text that the card may have.
+func (r *renderer) textHTML(ctx context.Context, c canon.Card, text string, items []markup.NestLevel) (string, error) {
 	switch c.TextKind() {
 	case canon.TextFile:
 		return fileLink(c), nil

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -53,6 +54,7 @@ type replaceIn struct {
 	filters
 	Limit  int  `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Maximum number of cards to change; if more match, the call is refused."`
 	DryRun bool `json:"dry_run,omitzero" default:"true" jsonschema:"Only show the changes."`
+	op.Answers
 }
 
 type replacedCard struct {
@@ -149,6 +151,17 @@ func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Pat
 	return nil
 }
 
+// inCard names the card in a fault about its new text.
+func inCard(c canon.Card, err error) error {
+	f, ok := asFault(err)
+	if !ok || len(f.Fields) == 0 {
+		return err
+	}
+	named := *f
+	named.Message = fmt.Sprintf("in %q: %s", c.Name, f.Message)
+	return &named
+}
+
 // planCard plans the change of one card that contains the text.
 func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch,
 	out *replaceOut) error {
@@ -167,7 +180,7 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 	}
 	card, err := p.Update(c, canon.Edit{Content: &r.Content})
 	if err != nil {
-		return err
+		return inCard(c, err)
 	}
 	p.Target(card.ID)
 	row := replacedCard{Name: c.Name, Matches: r.Matches}

@@ -63,9 +63,11 @@ func cardWrites(d *deps) []*op.Operation {
 type createIn struct {
 	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the new card; + joins the parts of a compound name."`
 	cardIn
-	Children      []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below it, nested at most 5 deep."`
-	EnsureParents bool      `json:"ensure_parents,omitzero" default:"true" jsonschema:"Create missing parents of a compound name, as empty cards."`
-	Codename      *string   `json:"codename,omitzero" maxlen:"100" jsonschema:"Stable id of the card: a-z, 0-9, '-', '_' and '.'."`
+	Children []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below it, nested at most 5 deep."`
+	op.Answers
+	EnsureParents bool    `json:"ensure_parents,omitzero" default:"true" jsonschema:"Create missing parents of a compound name, as empty cards."`
+	Codename      *string `json:"codename,omitzero" maxlen:"100" jsonschema:"Stable id of the card: a-z, 0-9, '-', '_' and '.'."`
+	DryRun        bool    `json:"dry_run,omitzero" jsonschema:"Only check, and show who would read which part of the text."`
 }
 
 func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (writtenCard, error) {
@@ -101,10 +103,12 @@ type updateIn struct {
 	namedCard
 	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"New type; list_types lists all types."`
 	textIn
-	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
-	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of part of the content, in one mode."`
-	Codename *string                    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
-	IfMatch  op.ReadTag                 `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
+	Fields map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
+	Patch  *patchIn                   `json:"patch,omitzero" jsonschema:"A change of part of the content, in one mode."`
+	op.Answers
+	Codename *string    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
+	IfMatch  op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
+	DryRun   bool       `json:"dry_run,omitzero" jsonschema:"Only check, and show who would read which part of the text."`
 }
 
 func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenCard, error) {

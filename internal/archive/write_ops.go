@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
 )
@@ -16,7 +17,7 @@ import (
 func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, partWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
+		cardWrites, partWrites, batchWrites, attachWrites, restoreWrites, stepWrites, adminWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
 		backupFiles, healthWork, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)
@@ -67,6 +68,8 @@ type writtenCard struct {
 	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Other cards of this name at other levels; request them as ~ID."`
 	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
 	hiding
+	OpenText string `json:"open_text,omitzero" jsonschema:"Of a dry run, for game masters: the text without its hidden parts, as those read it who only see the card."`
+
 	Matches int    `json:"matches,omitzero" jsonschema:"Of a dry run: number of places that the patch would replace."`
 	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: diff of the content."`
 
@@ -118,6 +121,9 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	if out.hiding, err = hidingOf(ctx, l, card, r); err != nil {
 		return writtenCard{}, err
 	}
+	if out.OpenText, err = openText(ctx, l, card, r); err != nil {
+		return writtenCard{}, err
+	}
 	if len(out.Hidden) > 0 && !r.DryRun {
 		text, err := l.Content(ctx, card)
 		if err != nil {
@@ -129,6 +135,15 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 		c.Reply.ETag = strconv.FormatUint(uint64(out.Version), 10)
 	}
 	return out, nil
+}
+
+// openText returns the text that those would read after a dry run who see a card and none of its hidden parts.
+func openText(ctx context.Context, l *canon.Snapshot, c canon.Card, r canon.Receipt) (string, error) {
+	if !r.DryRun || l.View().Level < access.LevelGM || canon.TextOf(c.Type) == canon.TextFile {
+		return "", nil
+	}
+	text, err := l.Body(ctx, c.Content)
+	return markup.Clean(text), err
 }
 
 func changeID(r canon.Receipt) string {

@@ -29,7 +29,8 @@ func restoreWrites(d *deps) []*op.Operation {
 			Title: "Restore a card",
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
 				"list_trash lists the deleted cards, get_card_history the versions of a card. " +
-				"Refused if the version was hidden from some who read the card.",
+				"Refused if the version was hidden from some who read the card. " +
+				"dry_run lists everything that would become readable.",
 			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin, Manages: true,
 			Examples: []op.Example{
 				{Title: "From the trash", Input: `{"name": "Old Notes"}`},
@@ -48,7 +49,8 @@ func restoreWrites(d *deps) []*op.Operation {
 			},
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
-				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make, and an " +
+				"Refused if later changes depend on it. dry_run lists everything that would become readable. " +
+				"Only an admin can undo a change that only an admin can make, and an " +
 				"undo can only be undone with the role of its maker.",
 			Route: "POST /api/mcp/changes/{id}/undo", Target: "id",
 			Examples: []op.Example{{Title: "Undo", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
@@ -60,6 +62,7 @@ type restoreIn struct {
 	namedCard
 	ToVersion uint32 `json:"to_version,omitzero" alias:"act_id" min:"1" numeric:"string" jsonschema:"Version to revert to, of a card that is not in the trash."`
 	FromTrash bool   `json:"from_trash,omitzero" jsonschema:"Restore the card from the trash, as without to_version."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Only list the data that more readers would see, in opens."`
 }
 
 type restoreOut struct {
@@ -195,6 +198,8 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 type undoIn struct {
 	ID   string `json:"id,omitzero" maxlen:"64" jsonschema:"The change."`
 	Name string `json:"name,omitzero" maxlen:"1020" jsonschema:"In place of id: a card, to take back its latest change."`
+
+	DryRun bool `json:"dry_run,omitzero" jsonschema:"Only list the data that more readers would see, in opens."`
 }
 
 // findChange returns the id of the change that is meant.
@@ -204,7 +209,7 @@ func (in undoIn) findChange(ctx context.Context, l *canon.Snapshot) (uuid.UUID, 
 		if err != nil {
 			return uuid.UUID{}, err
 		}
-		latest, _, err := l.Versions(ctx, card.ID, canon.Page{Limit: 1})
+		latest, _, err := l.VersionsOf(ctx, card, canon.Page{Limit: 1})
 		if err != nil || len(latest) == 0 {
 			return uuid.UUID{}, err
 		}
@@ -222,6 +227,9 @@ type undoOut struct {
 	ChangeID string    `json:"change_id" jsonschema:"The change that undoes it, which can be undone too."`
 	Undone   string    `json:"undone" jsonschema:"The change that was undone."`
 	Cards    []summary `json:"cards" jsonschema:"The affected cards that exist now."`
+	DryRun   bool      `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
+
+	Opens []surface.OpenedData `json:"opens,omitzero" jsonschema:"Everything that more readers see after the change."`
 }
 
 func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, error) {
@@ -237,7 +245,11 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 			return checkUndo(p)
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
-			out := undoOut{ChangeID: changeID(r), Undone: in.ID, Cards: []summary{}}
+			out := undoOut{ChangeID: changeID(r), Undone: in.ID, Cards: []summary{}, DryRun: r.DryRun}
+			var err error
+			if out.Opens, err = surface.OpenedBy(ctx, l, r); err != nil {
+				return out, err
+			}
 			if id != uuid.Nil { // else the call is repeated
 				out.Undone = id.String()
 			}

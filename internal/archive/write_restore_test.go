@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"regexp"
 	"testing"
 
 	"loregate/internal/access"
@@ -142,7 +143,7 @@ func TestChangesAreUndone(t *testing.T) {
 }
 
 // TestARepeatedCallAnswersTheSame checks that repeating an admin's write returns the first answer
-// again.
+// again, without the data that the first call opened.
 func TestARepeatedCallAnswersTheSame(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Town+Quay", "one")
@@ -164,7 +165,8 @@ func TestARepeatedCallAnswersTheSame(t *testing.T) {
 	} {
 		first := s.Do("admin", c.name, c.input, withKey(itoa(i)))
 		again := s.Do("admin", c.name, c.input, withKey(itoa(i)))
-		if first.Raw != again.Raw || !again.Reply.Replayed || first.Reply.Replayed {
+		opened := regexp.MustCompile(`"opens":\[[^\]]*\],`)
+		if opened.ReplaceAllString(first.Raw, "") != again.Raw || !again.Reply.Replayed || first.Reply.Replayed {
 			t.Errorf("%s answers\n%s\nthen\n%s", c.name, first.Raw, again.Raw)
 		}
 	}

@@ -57,7 +57,7 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	if err := s.text.setFormat(&made); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
-	n.Format = made.Format
+	n.Format, made.Label = made.Format, access.NewLabel(s.level)
 	content, err := w.contentFor(s, blank, made)
 	if err != nil {
 		return canon.Card{}, fault.Below(s.path, err)

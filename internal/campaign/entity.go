@@ -310,7 +310,11 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 	if err != nil {
 		return entity{}, err
 	}
-	fields, err := attributesOf(l.FieldsOf(c.Type, c.Fields))
+	own, err := l.Fields(ctx, c)
+	if err != nil {
+		return entity{}, err
+	}
+	fields, err := attributesOf(own)
 	if err != nil {
 		return entity{}, err
 	}

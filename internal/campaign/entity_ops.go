@@ -80,6 +80,7 @@ type entityIn struct {
 	DiscoveredSession *int       `json:"discovered_session,omitzero" min:"-1" max:"100000" jsonschema:"Number of the session in which the players discovered it; -1 removes it. Players never see it."`
 	AllowSimilar      bool       `json:"allow_similar,omitzero" jsonschema:"Continue even if there are entities with similar names."`
 	DryRun            bool       `json:"dry_run,omitzero" jsonschema:"Only check."`
+	op.Answers
 }
 
 func (in entityIn) toDraft() entityDraft {

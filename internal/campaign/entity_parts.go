@@ -56,7 +56,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 	}
 	edit := canon.Edit{Fields: fields}
 	if n.text != nil {
-		text, err := storedFromMarkdown(ctx, "gm_notes", old.TextKind(), *n.text)
+		text, err := source{field: "gm_notes", text: *n.text, hidden: true}.storedAs(ctx, p.Grant(), old.TextKind())
 		if err != nil {
 			return err
 		}

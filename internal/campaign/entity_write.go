@@ -74,7 +74,8 @@ func (d entityDraft) createEntity(ctx context.Context, p *canon.Plan, open bool)
 	}
 	n := canon.NewCard{Name: strings.TrimSpace(*d.name), Type: typesOf(*d.kind)[0], Fields: fields, Label: &label}
 	if d.description != nil {
-		if n.Content, err = storedFromMarkdown(ctx, "description", canon.TextOf(n.Type), *d.description); err != nil {
+		text := source{field: "description", text: *d.description, hidden: !open}
+		if n.Content, err = text.storedAs(ctx, p.Grant(), canon.TextOf(n.Type)); err != nil {
 			return canon.Card{}, err
 		}
 	}
@@ -152,9 +153,10 @@ func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card,
 	}
 	kind := canon.KindOf(typ, c.Format)
 	now := toMarkdown(ctx, c.TextKind(), content)
+	hidden := c.Label.Level >= access.LevelGM
 	switch {
 	case d.description != nil && *d.description != now:
-		text, err := storedFromMarkdown(ctx, "description", kind, *d.description)
+		text, err := source{"description", now, *d.description, hidden}.storedAs(ctx, p.Grant(), kind)
 		e.Content = &text
 		return e, err
 	case kind != c.TextKind():
@@ -163,7 +165,7 @@ func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card,
 				return e, err
 			}
 		}
-		text, err := storedFromMarkdown(ctx, "description", kind, now)
+		text, err := source{"description", now, now, hidden}.storedAs(ctx, p.Grant(), kind)
 		e.Content = &text
 		return e, err
 	}

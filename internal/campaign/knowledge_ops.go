@@ -145,7 +145,7 @@ func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowled
 	if err != nil || !ok {
 		return err
 	}
-	content, err := k.l.Body(ctx, v.Content)
+	content, err := k.l.AsPlayer(k.view.Subject).ContentAt(ctx, c, v, k.at)
 	if err != nil {
 		return err
 	}

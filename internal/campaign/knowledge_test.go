@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
@@ -269,4 +270,33 @@ func TestRelationshipMapAsOfASession(t *testing.T) {
 		gm.WantFault("INVALID_PARAMS", "relationship_map", `{"entity_id": "`+ann+`", "as_of_session": 0}`)
 		ada.WantFault("NOT_FOUND", "relationship_map", `{"entity_id": "`+ann+`", "as_of_session": 99}`)
 	})
+}
+
+// TestKnowledgeHasToldParts asks for the knowledge of a player to whom a hidden part of a text was told. A game
+// master reads the description of the entity as it can be written again, with its marks.
+func TestKnowledgeHasToldParts(t *testing.T) {
+	s := newScene(t)
+	gm := s.As("gm")
+	const whole = "A cook. %%She is a spy.%%"
+	ann := gm.Make("npc", "Ann", `"revealed": true, "description": "`+whole+`"`)
+	gm.Call("entity_get", `{"entity_id": "`+ann+`"}`).Want("description", "A cook. <!-- She is a spy. -->")
+	of := func(more string) optest.Answer {
+		return gm.Call("player_knowledge", `{"entity_id": "`+ann+`"`+more+`}`)
+	}
+	of(`, "subject": "ada"`).Want("entity.description", "A cook.")
+	s.change(func(p *canon.Plan) error {
+		c, err := p.Card("Ann")
+		if err != nil {
+			return err
+		}
+		parts, err := p.HiddenParts(c)
+		if err != nil {
+			return err
+		}
+		_, err = p.LabelParts(c, []string{parts[0].ID}, access.NewLabel(access.LevelGM, "ada"))
+		return err
+	})
+	of(`, "subject": "ada"`).Has("She is a spy.")
+	of(`, "subject": "ben"`).Want("entity.description", "A cook.")
+	of(``).Want("entity.description", "A cook.")
 }

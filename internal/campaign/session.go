@@ -165,6 +165,7 @@ type sessionIn struct {
 	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What actually happened, as opposed to the plan; only the GM sees it until it is published."`
 	Publish     *bool   `json:"publish_notes,omitzero" jsonschema:"true: publish the present play_notes and actual_notes to the players. false: withdraw them."`
 	Recap       *string `json:"recap,omitzero" maxlen:"10000" jsonschema:"Recap for the players, in Markdown."`
+	op.Answers
 }
 
 // mergeInto returns r with the given values.
@@ -178,11 +179,19 @@ func (in sessionIn) mergeInto(r sessionFields) sessionFields {
 }
 
 // storedRecap returns the recap as content of a kind, or nil if none was given.
-func (in sessionIn) storedRecap(ctx context.Context, kind canon.TextKind) (*string, error) {
+func (in sessionIn) storedRecap(ctx context.Context, p *canon.Plan, card canon.Card) (*string, error) {
 	if in.Recap == nil {
 		return nil, nil
 	}
-	text, err := storedFromMarkdown(ctx, "recap", kind, *in.Recap)
+	was := ""
+	if !card.ID.IsZero() {
+		content, err := p.Content(ctx, card)
+		if err != nil {
+			return nil, err
+		}
+		was = toMarkdown(ctx, card.TextKind(), content)
+	}
+	text, err := source{"recap", was, *in.Recap, card.Label.Level >= access.LevelGM}.storedAs(ctx, p.Grant(), card.TextKind())
 	return &text, err
 }
 
@@ -198,7 +207,7 @@ func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Car
 		}
 		r.Number, r.Sort = last+1, last+1
 	}
-	recap, err := in.storedRecap(ctx, canon.TextOf(typeSession))
+	recap, err := in.storedRecap(ctx, p, canon.Card{Type: typeSession})
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -273,7 +282,7 @@ func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn)
 }
 
 func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon.Card) error {
-	recap, err := in.storedRecap(ctx, card.TextKind())
+	recap, err := in.storedRecap(ctx, p, card)
 	if err != nil {
 		return err
 	}

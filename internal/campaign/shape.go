@@ -57,11 +57,11 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 	return text, nil
 }
 
-// toMarkdown returns a card's content as Markdown.
+// toMarkdown returns a card's content as Markdown, in which its reader may edit it.
 func toMarkdown(ctx context.Context, kind canon.TextKind, content string) string {
 	switch kind {
 	case canon.TextHTML:
-		if md, err := markup.ToMarkdown(ctx, content); err == nil {
+		if md, err := marked.ToMarkdown(ctx, content); err == nil {
 			return markup.Clean(md)
 		}
 		return markup.Clean(markup.Text(content))
@@ -71,16 +71,30 @@ func toMarkdown(ctx context.Context, kind canon.TextKind, content string) string
 	return markup.Clean(content)
 }
 
-// storedFromMarkdown converts Markdown to content of a kind.
-func storedFromMarkdown(ctx context.Context, field string, kind canon.TextKind, md string) (string, error) {
+// source is a text in Markdown that a call gives, and the text before.
+type source struct {
+	field, was, text string
+	hidden           bool // players do not read it
+}
+
+// storedAs converts a text to content of a kind.
+func (s source) storedAs(ctx context.Context, g access.Grant, kind canon.TextKind) (string, error) {
 	if kind != canon.TextHTML {
-		return markup.Clean(md), nil
+		return markup.Clean(s.text), nil
+	}
+	md := s.text
+	if !s.hidden {
+		settled, err := canon.Settle(g, s.field, func() (string, error) { return s.was, nil }, md, canon.TextMarkdown)
+		if err != nil {
+			return "", err
+		}
+		md = settled
 	}
 	html, err := marked.ToHTML(ctx, md)
 	if err != nil {
-		return "", fault.BrokenRule(field, "%v", err)
+		return "", fault.BrokenRule(s.field, "%v", err)
 	}
-	return html, nil
+	return canon.Settled(html), nil
 }
 
 // knownTo shows the GM the audience of an object: "gm", "all", "admin", or the named subjects.

@@ -136,6 +136,7 @@ type timelineAddIn struct {
 	IsPlayerKnown bool   `json:"is_player_known,omitzero" jsonschema:"The players already know it."`
 	Sort          *int64 `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Sort key, for a date that is not in the calendar: year, month, day, hour and minute in one number, such as 193001170000."`
 	DryRun        bool   `json:"dry_run,omitzero" jsonschema:"Only check."`
+	op.Answers
 }
 
 func (in timelineAddIn) toEventDraft(cal calendar) (eventDraft, error) {
@@ -183,6 +184,7 @@ type timelineUpdateIn struct {
 	Description *string `json:"description,omitzero" minlen:"1" maxlen:"10000" jsonschema:"New description."`
 	EntityIDs   *[]ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of all entities involved; replaces the present list."`
 	Sort        *int64  `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Sort key, for a date that is not in the calendar."`
+	op.Answers
 }
 
 func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateIn) (event, error) {

@@ -24,7 +24,8 @@ type Config struct {
 	Ledgers map[string][]string // surfaces that may open each kind of ledger; AnySurface is all; see LedgerStream
 	// Nearness finds cards by meaning, in every search by relevance; nil: words alone.
 	Nearness Nearness
-	// TextsOf returns the texts that are erased when a card goes to the trash; nil: none. The snapshot sees everything.
+	// TextsOf returns the texts that are erased when a card goes to the trash; nil: none. The snapshot sees
+	// everything.
 	TextsOf func(context.Context, *Snapshot, Card) ([]TextRef, error)
 	// Witnesses tells who was shown a card; nil: nobody does.
 	Witnesses Witnesses
@@ -47,6 +48,7 @@ type Canon struct {
 
 	lastDryRunID atomic.Uint64
 	dryRuns      sync.Map // *dryRunList by id
+	steps        sync.Map // *openStep by stepKey
 }
 
 // New returns a Canon on a store.
@@ -89,10 +91,10 @@ func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) erro
 	})
 }
 
-// ReadAfter is Read for building the reply to a change. It also finds texts that only a dry run
-// wrote; reading them does not reveal whether the world has the same text in a hidden card. If the
-// change created a single card, the card and its homonyms are kept from the commit and are not read
-// again: f sees them as they were right after it.
+// ReadAfter is Read for building the reply to a change. It also finds texts that only a dry run wrote, and hidden
+// parts as the dry run would leave them; reading them does not reveal whether the world has the same text in a
+// hidden card. If the change created a single card, the card and its homonyms are kept from the commit and are not
+// read again: f sees them as they were right after it.
 func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Snapshot) error) error {
 	if !g.Valid() {
 		return errClosed
@@ -105,6 +107,9 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 			m.found, s.world = r.seen.found, r.seen.world
 		} else if s, err = c.openSnapshot(ctx, m, g); err != nil {
 			return err
+		}
+		if r.DryRun {
+			s.planned = r.Cards
 		}
 		return s.run(f)
 	})

@@ -164,6 +164,8 @@ type Version struct {
 	By      access.Subject
 	Op      string    // operation that wrote it
 	Change  uuid.UUID // id of the commit
+
+	parts Seq // last change of hidden parts, in the lists of those who see them
 }
 
 // FormerName is a former name of a card and its label: the viewers who saw the card while it had

@@ -118,6 +118,9 @@ func (c *Canon) endWrite(g access.Grant, set ChangeSet, r Receipt, err error) er
 		c.collectDryRun(g, DryRun{set, r})
 	} else if err == nil {
 		g.NoteCommit()
+		if step := c.stepOf(g); step != nil && r.Change != uuid.Nil {
+			step.note(r.Change)
+		}
 	}
 	return commitError(err)
 }
@@ -202,6 +205,9 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 	rec.Note, rec.Targets, rec.Event, rec.Changes = set.Note, set.Targets, set.Event, set.Changes
 	if set.Cause != uuid.Nil {
 		rec.Causation = set.Cause.String()
+	}
+	if step := c.stepOf(g); step != nil {
+		step.announce(&rec)
 	}
 	for _, ch := range set.Changes {
 		h, named := ch.Content()

@@ -9,15 +9,14 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
-	"loregate/internal/slicesx"
 )
 
-// GMPart is the name part of the cards below a card that the game master keeps about it: notes, and the hidden parts of
-// its text.
+// GMPart is the name part of the cards below a card that the game master keeps about it: notes, and the hidden
+// parts of its text.
 const GMPart = "GM"
 
-// ToldPart is the name part of the cards that hold the hidden parts which the game master has shown to some readers by
-// name. Below GMPart nobody sees a card by name.
+// ToldPart is the name part of the cards that hold the hidden parts which the game master has shown to some readers
+// by name. Below GMPart nobody sees a card by name.
 const ToldPart = "Told by the GM"
 
 // The keys of GMPart and ToldPart.
@@ -62,6 +61,13 @@ type Place struct {
 	Len   int    `json:"len"`
 }
 
+// Holds reports whether a hidden part or field with an id is among the places.
+func (p *Places) Holds(id string) bool {
+	name, isField := strings.CutPrefix(id, fieldPrefix)
+	return isField && slices.Contains(p.Fields, name) ||
+		slices.ContainsFunc(p.Parts, func(x Place) bool { return x.ID == id })
+}
+
 // Part is a hidden part of a card's text, as a caller reads it.
 type Part struct {
 	ID    string
@@ -69,6 +75,8 @@ type Part struct {
 	Label access.Label
 	At    int  // byte offset in the whole text
 	Lost  bool // the block that it followed is gone; it stands at the end of its section
+	// Planned reports that only a dry run has made the part: its commit gives another id.
+	Planned bool
 }
 
 // Opened is a card, or a hidden part of a text, that a change shows to more readers.
@@ -77,7 +85,7 @@ type Opened struct {
 	Name     string
 	Part     string       // id of the part; "" for the card with its open text and fields
 	Text     string       // of the part
-	From, To access.Label // those who saw it before, and those who see it now
+	From, To access.Label // those who saw it before, and those who see it now; From also of a card that was in the trash
 }
 
 // showsParts reports whether a view may see hidden parts of a card's text.
@@ -85,8 +93,8 @@ func (c Card) showsParts(v access.View) bool {
 	return c.Parts != NoParts && (v.Level >= access.LevelGM || c.Parts == NamedParts && v.Subject != "")
 }
 
-// formOf returns the form in which the marks of a kind of text are read; ok is false for texts without marks.
-func formOf(k TextKind) (form secrecy.Form, ok bool) {
+// FormOf returns the form in which the marks of a kind of text are read; ok is false for texts without marks.
+func FormOf(k TextKind) (form secrecy.Form, ok bool) {
 	switch k {
 	case TextHTML:
 		return secrecy.HTML, true
@@ -106,6 +114,22 @@ type keptText struct {
 
 // holders returns the visible cards that hold hidden parts of a card's text.
 func (s *Snapshot) holders(ctx context.Context, c Card) ([]Card, error) {
+	all, err := s.storedHolders(ctx, c)
+	for _, now := range s.planned {
+		if now.Parent != c.ID || now.Places == nil || !s.View().Sees(now.Label) {
+			continue
+		}
+		if i := slices.IndexFunc(all, func(h Card) bool { return h.ID == now.ID }); i >= 0 {
+			all[i] = now
+		} else {
+			all = append(all, now)
+		}
+	}
+	return all, err
+}
+
+// storedHolders is holders without those that only a dry run has written.
+func (s *Snapshot) storedHolders(ctx context.Context, c Card) ([]Card, error) {
 	if !c.showsParts(s.View()) {
 		return nil, nil
 	}
@@ -181,149 +205,205 @@ func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, of, content Ha
 
 // Content returns a card's content, of a text with the hidden parts that the view sees at their places.
 func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
-	if !c.showsParts(s.View()) {
+	if !c.showsParts(s.View()) && len(s.planned) == 0 {
 		return s.Body(ctx, c.Content)
 	}
 	t, err := s.wholeText(ctx, c)
 	return t.Whole(), err
 }
 
-// Parts returns the hidden parts of a card's text that the view sees, in their order, and the text with them. It reads
-// nothing, and returns no text, if there are none.
+// Parts returns the hidden parts of a card's text that the view sees, in their order, and the text with them. It
+// reads nothing, and returns no text, if there are none.
 func (s *Snapshot) Parts(ctx context.Context, c Card) (all []Part, whole string, err error) {
-	if !c.showsParts(s.View()) {
+	if !c.showsParts(s.View()) && len(s.planned) == 0 {
 		return nil, "", nil
 	}
 	t, err := s.wholeText(ctx, c)
 	if err != nil {
 		return nil, "", err
 	}
+	stored, err := s.storedPartIDs(ctx, c)
+	if err != nil {
+		return nil, "", err
+	}
 	all = make([]Part, len(t.Parts))
 	for i, r := range t.Places() {
 		p := t.Parts[i]
-		all[i] = Part{ID: p.ID, Text: p.Text, Label: p.Label, At: r.From, Lost: p.Lost}
+		all[i] = Part{ID: p.ID, Text: p.Text, Label: p.Label, At: r.From, Lost: p.Lost,
+			Planned: stored != nil && !stored[p.ID]}
 	}
 	return all, t.Whole(), nil
 }
 
-// VersionContent returns the content of a card's version as Content does: with the hidden parts as they were when the
-// version was replaced.
-func (s *Snapshot) VersionContent(ctx context.Context, c Card, v Version) (string, error) {
-	if !c.showsParts(s.View()) {
-		return s.Body(ctx, v.Content)
+// storedPartIDs returns the ids of the hidden parts that a card has without a dry run; nil if there was none.
+func (s *Snapshot) storedPartIDs(ctx context.Context, c Card) (map[string]bool, error) {
+	if len(s.planned) == 0 {
+		return nil, nil
 	}
-	at := v.To
-	if at == 0 {
-		at = s.Now() + 1
-	}
-	return s.versionText(ctx, c, v, at-1)
-}
-
-// versionText returns the content of a card's version with the hidden parts as they were after a commit.
-func (s *Snapshot) versionText(ctx context.Context, c Card, v Version, at Seq) (string, error) {
-	holders, err := s.holders(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	t := secrecy.Text{}
-	if t.Open, err = s.Body(ctx, v.Content); err != nil {
-		return "", err
-	}
-	then, err := s.CardsAt(ctx, slicesx.Map(holders, func(h Card) CardID { return h.ID }), at)
-	if err != nil {
-		return "", err
-	}
-	for _, h := range then {
-		if h.Places == nil {
-			continue
-		}
-		if err := s.addParts(ctx, &t, v.Content, h.Content, h.Places, h.Label); err != nil {
-			return "", err
+	holders, err := s.storedHolders(ctx, c)
+	ids := map[string]bool{}
+	for _, h := range holders {
+		for _, p := range h.Places.Parts {
+			ids[p.ID] = true
 		}
 	}
-	t.Sort()
-	return t.Whole(), nil
+	return ids, err
 }
 
-// mayBeDivided reports whether marks in a card's text hide. They do not in the notes that the game master keeps about a
-// card, and in texts for programs.
-func (p *Plan) mayBeDivided(c Card, typ Type) bool {
-	_, ok := formOf(c.TextKind())
-	return ok && p.mayHaveHolders(c, typ)
+// isDivided reports whether the text of an edit may have hidden parts. The notes that the game master keeps about a
+// card have none, nor have texts for programs, and texts that only game masters read.
+func (p *Plan) isDivided(c Card, typ Type, e Edit) bool {
+	_, ok := FormOf(c.TextKind())
+	return ok && p.mayHaveHolders(c, typ) && (e.opens || c.Parts != NoParts ||
+		!onlyMasters(c.Label) && (!e.Undivided || len(e.Hide) > 0))
 }
+
+// onlyMasters reports whether no reader below a game master sees a label.
+func onlyMasters(l access.Label) bool { return l.Level >= access.LevelGM && len(l.Subjects) == 0 }
 
 // mayHaveHolders reports whether cards below a card may hold hidden parts and fields of it.
 func (p *Plan) mayHaveHolders(c Card, typ Type) bool {
-	part := lastPart(c.Key)
-	return !typ.Raw && part != gmKey && part != toldKey && p.world.Settings.nameLevel(c.Key) == access.LevelUser
+	return !typ.Raw && c.Places == nil && p.world.Settings.nameLevel(c.Key) == access.LevelUser
 }
 
 // lastPart returns the last part of a key.
 func lastPart(k markup.Key) markup.Key { return k[strings.LastIndexByte(string(k), '+')+1:] }
 
-// divideText divides a text that the plan writes to a card. It returns the text that everybody reads who sees the card,
-// and notes the rest for writeParts.
+// divideText divides a text that the plan writes to a card. It returns the text that everybody reads who sees the
+// card, and notes the rest for writeParts.
 func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
-	form, _ := formOf(c.TextKind())
+	form, _ := FormOf(c.TextKind())
 	was, err := p.textBefore(before)
 	if err != nil {
 		return "", err
 	}
-	if e.opens {
-		was.Text = secrecy.Text{}
+	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM && !e.Undivided,
+		Label: access.NewLabel(access.LevelGM), NewID: p.newPartID, Ranges: e.Hide, AsWritten: e.AsWritten,
+		Converted: before.TextKind() != c.TextKind(), Anew: e.opens}
+	if w.Hides && !e.AsWritten && !e.opens {
+		spans, err := unsureSpans(p.grant, "content", was.Whole(), *e.Content, form)
+		if err != nil {
+			return "", err
+		}
+		w.Ranges = append(slices.Clone(w.Ranges), secrecy.Ranges(spans)...)
+		w.TextSigns = p.grant.Request().Unsure == access.UnsureText
 	}
-	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM, Label: access.NewLabel(access.LevelGM),
-		NewID: p.newPartID, Spans: e.Hide, AsWritten: e.AsWritten}
 	text, out := w.Divide(was.Text, *e.Content)
-	for _, m := range out.Ignored {
-		p.set.ignored = append(p.set.ignored, m.What)
+	if !e.Undivided {
+		for _, m := range out.Ignored {
+			p.set.ignored = append(p.set.ignored, m.What)
+		}
 	}
-	var fields map[string]any
+	next := &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
 	if d := p.divided[c.ID]; d != nil && !d.written {
-		fields = d.fields
+		next.fields, next.hid = d.fields, next.hid || d.hid
 	}
-	if len(text.Parts)+len(was.holders)+len(fields) > 0 {
-		p.divided[c.ID] = &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory, fields: fields}
+	if len(text.Parts)+len(was.holders)+len(next.fields) > 0 {
+		p.divided[c.ID] = next
 	}
 	return text.Open, nil
 }
 
-// divideBeforeOpening divides the texts of a card that gets a label under which players see it, and of the cards below
-// it: marks hide nothing more in the texts of a card that players do not see. It returns the card after that.
+// divideBeforeOpening divides the texts of a card that gets a label under which players see it, and of the cards
+// below it. It returns the card after that.
 func (p *Plan) divideBeforeOpening(c, parent Card, own access.Label) (Card, error) {
 	open := c
 	open.Own = own
 	p.placeCard(&open, parent)
-	if c.Label.Level < access.LevelGM || open.Label.Level >= access.LevelGM && len(open.Label.Subjects) == 0 {
+	if !onlyMasters(c.Label) || onlyMasters(open.Label) {
 		return c, nil
 	}
 	below, err := Collect(p.AllDescendants(p.ctx, c.ID, MaxNesting))
 	if err != nil {
 		return Card{}, err
 	}
-	for _, d := range append([]Card{c}, below...) {
-		if now := p.now[d.ID]; now != nil {
-			d = *now
-		}
-		form, isText := formOf(d.TextKind())
-		if !isText || d.Parts != NoParts || d.ID != c.ID && d.Own.Level >= access.LevelGM && len(d.Own.Subjects) == 0 {
-			continue
-		}
-		text, err := p.Text(d)
-		if err != nil {
-			return Card{}, err
-		}
-		if !secrecy.MayHoldMark(text, form) {
-			continue
-		}
-		if d, err = p.Update(d, Edit{Content: &text, opens: true}); err != nil {
-			return Card{}, err
-		}
-		if d.ID == c.ID {
-			c = d
+	if c, err = p.divideOpening(c); err != nil {
+		return Card{}, err
+	}
+	for _, d := range below {
+		if !onlyMasters(d.Own) {
+			if _, err := p.divideOpening(d); err != nil {
+				return Card{}, err
+			}
 		}
 	}
 	return c, nil
+}
+
+// divideOpening divides the text and the fields of a card that will open: in the texts of a card that players do
+// not see, marks have hidden nothing. A card that holds hidden parts stays hidden.
+func (p *Plan) divideOpening(c Card) (Card, error) {
+	if now := p.now[c.ID]; now != nil {
+		c = *now
+	}
+	form, isText := FormOf(c.TextKind())
+	switch {
+	case c.Places != nil && p.world.Settings.nameLevel(c.Key) == access.LevelUser:
+		return p.SetLabel(c, c.Own.Meet(c.Label))
+	case !isText || c.Places != nil:
+		return c, nil
+	}
+	text, err := p.Text(c)
+	if err != nil {
+		return Card{}, err
+	}
+	e := Edit{Fields: c.Fields, opens: true}
+	if secrecy.MayHoldMark(text, form) {
+		e.Content = &text
+	} else if len(c.Fields) == 0 {
+		return c, nil
+	}
+	return p.Update(c, e)
+}
+
+// divideBeforeRules divides the texts of the cards that players see by the name rules of new settings, and did not
+// see before. The rest of the plan is made under these settings.
+func (p *Plan) divideBeforeRules(s Settings) error {
+	old := p.world.Settings
+	under := *p.Snapshot
+	under.world.Settings = s
+	p.Snapshot = &under
+	if slices.Equal(old.gmParts(), s.gmParts()) {
+		return nil
+	}
+	labels := map[CardID]access.Label{}
+	for c, err := range p.AllCards(p.ctx, Filter{TagLists: true}) {
+		if err != nil {
+			return err
+		}
+		if old.nameLevel(c.Key) == s.nameLevel(c.Key) || !onlyMasters(c.Label) {
+			continue
+		}
+		open, err := p.labelUnderRules(c, labels)
+		if err != nil {
+			return err
+		}
+		if !onlyMasters(open) {
+			if _, err := p.divideOpening(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// labelUnderRules returns the effective label of a card under the plan's settings. known has those of cards above.
+func (p *Plan) labelUnderRules(c Card, known map[CardID]access.Label) (access.Label, error) {
+	if l, ok := known[c.ID]; ok {
+		return l, nil
+	}
+	parent, err := p.parentOf(c)
+	if err != nil {
+		return access.Label{}, err
+	}
+	if !parent.ID.IsZero() {
+		if parent.Label, err = p.labelUnderRules(parent, known); err != nil {
+			return access.Label{}, err
+		}
+	}
+	p.placeCard(&c, parent)
+	known[c.ID] = c.Label
+	return c.Label, nil
 }
 
 // newPartID returns the id of a new hidden part.
@@ -349,10 +429,10 @@ func (p *Plan) textBefore(before Card) (keptText, error) {
 // dividedText is a text that the plan has divided.
 type dividedText struct {
 	now     secrecy.Text
-	holders []Card         // of its parts
-	hid     bool           // text that was open is hidden now
-	fields  map[string]any // the change of the hidden fields; nil removes one
-	written bool           // by writeParts
+	holders []Card // of its parts
+	hid     bool   // text or a field that was open is hidden now
+	fields  fieldChanges
+	written bool // by writeParts
 }
 
 // writeParts writes the hidden parts of a text that divideText has divided.
@@ -366,8 +446,10 @@ func (p *Plan) writeParts(c Card) error {
 	written := map[CardID]bool{}
 	d.holders = nil
 	labels := labelsOf(d.now.Parts)
-	if gm := access.NewLabel(access.LevelGM); len(d.fields) > 0 && !slices.ContainsFunc(labels, gm.Equal) {
-		labels = append(labels, gm)
+	for _, f := range d.fields {
+		if !slices.ContainsFunc(labels, f.label.Equal) {
+			labels = append(labels, f.label)
+		}
 	}
 	for _, label := range labels {
 		h, err := p.holderFor(c, label, holders)
@@ -421,15 +503,21 @@ func (p *Plan) holderFor(c Card, label access.Label, holders []Card) (Card, erro
 		if now := p.now[o.ID]; now != nil {
 			o = *now
 		}
-		if _, isText := formOf(o.TextKind()); isText && !p.gone[o.ID] && o.Parent == c.ID && o.Label.Equal(effective) {
+		if _, isText := FormOf(o.TextKind()); isText && !p.gone[o.ID] && o.Parent == c.ID && o.Label.Equal(effective) {
 			return o, nil
 		}
 	}
 	return Card{}, nil
 }
 
-// writeHolder writes the parts with a label to the card that holds them. A holder of another label than its parts keeps
-// none.
+// holderID returns the id of the card that holds the parts with a label, unless there was one before: it is the same
+// wherever a card with its parts is copied to.
+func holderID(card CardID, label access.Label) CardID {
+	return CardID(LinkIDOf("parts", card.String(), label.String()))
+}
+
+// writeHolder writes the parts with a label to the card that holds them. A holder of another label than its parts
+// keeps none.
 func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card, error) {
 	was := ""
 	if !h.ID.IsZero() {
@@ -442,12 +530,13 @@ func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card,
 	content, places := layOut(was, h.Places, mine)
 	places.Base = c.Content
 	var fields json.RawMessage
-	if fields, places.Fields = hiddenFields(h.Places, label, d.fields); h.ID.IsZero() {
+	if fields, places.Fields = hiddenFields(h.Places, d.fields.under(label)); h.ID.IsZero() {
 		if len(mine)+len(places.Fields) == 0 {
 			return Card{}, nil
 		}
 		name, _ := holderPart(label)
-		return p.Create(NewCard{Name: c.Name + "+" + name, Parent: c.ID, Type: TypeRichText, Format: c.Format,
+		return p.Create(NewCard{ID: holderID(c.ID, label), Name: c.Name + "+" + name, Parent: c.ID, Type: TypeRichText,
+			Format:  c.Format,
 			Content: content, Fields: fields, Label: &label, Orphan: true, Places: places})
 	}
 	if h.Places != nil && content == was && fields == nil && p.placesStay(h, d.now.Open, places) {
@@ -548,7 +637,7 @@ func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 	if err != nil || was == content {
 		return err
 	}
-	form, _ := formOf(c.TextKind())
+	form, _ := FormOf(c.TextKind())
 	spans := make([]markup.Span, len(before.Places.Parts))
 	for i, x := range before.Places.Parts {
 		spans[i] = markup.Span{From: x.From, To: x.From + x.Len}

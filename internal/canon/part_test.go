@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/secrecy"
 )
 
 // writeMarkdown creates a card with a Markdown text, or writes it to the card that is there.
@@ -148,8 +149,8 @@ func TestAPartWithReaders(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestOpeningACardKeepsItsParts opens a hidden card: the marked parts of its text stay hidden, also when it opens with
-// the card above it.
+// TestOpeningACardKeepsItsParts opens a hidden card: the marked parts of its text stay hidden, also when it opens
+// with the card above it.
 func TestOpeningACardKeepsItsParts(t *testing.T) {
 	s := newScene(t)
 	gm, ada := s.as("gm"), s.as("ada")
@@ -318,6 +319,94 @@ func TestHiddenFields(t *testing.T) {
 		}
 		if got := fields(ada); got != step.ada {
 			t.Errorf("after %s a player reads %s, want %s", step.patch, got, step.ada)
+		}
+	}
+	s.wantRebuilt()
+}
+
+// TestFieldsOfTheTable writes fields that the table of marks names, and values with marks, in each way in which a
+// card gets fields: players read none of them until one is revealed by its id.
+func TestFieldsOfTheTable(t *testing.T) {
+	var named []string
+	for _, r := range secrecy.Rules() {
+		if before, _, ok := strings.Cut(r.Exact, " … with a text, and gm with a name"); ok {
+			named = strings.Split(before[strings.LastIndex(before, "; ")+2:], ", ")
+		}
+	}
+	if len(named) < 3 {
+		t.Fatalf("the table names the fields %q", named)
+	}
+	values := map[string]any{"trade": "fish %%and poison%%", "exits": []any{"north", "> [!secret]\n> down"},
+		"keeper": map[string]any{"note": `a <span class="secret">spy</span>`}}
+	for _, name := range named {
+		values[name] = "the cook poisons"
+	}
+	patch, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t)
+	gm, ada := s.as("gm"), s.as("ada")
+	ways := map[string]func(p *canon.Plan, name string) error{
+		"create": func(p *canon.Plan, name string) error {
+			_, err := p.Create(canon.NewCard{Name: name, Fields: patch})
+			return err
+		},
+		"update": func(p *canon.Plan, name string) error {
+			c, err := p.Create(canon.NewCard{Name: name, Fields: json.RawMessage(`{"beds": 3}`)})
+			if err == nil {
+				_, err = p.Update(c, canon.Edit{Fields: patch})
+			}
+			return err
+		},
+		"open": func(p *canon.Plan, name string) error {
+			label := access.NewLabel(access.LevelGM)
+			c, err := p.Create(canon.NewCard{Name: name, Fields: patch, Label: &label})
+			if err == nil {
+				_, err = p.SetLabel(c, access.NewLabel(access.LevelUser))
+			}
+			return err
+		},
+	}
+	fields := func(who actor, name string) (got string) {
+		t.Helper()
+		if err := who.read(func(snap *canon.Snapshot) error {
+			c, err := snap.Find(t.Context(), name)
+			if err != nil {
+				return err
+			}
+			b, err := snap.Fields(t.Context(), c)
+			got = string(b)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for way, write := range ways {
+		gm.must(func(p *canon.Plan) error { return write(p, "Inn "+way) })
+		seen, all := fields(ada, "Inn "+way), fields(gm, "Inn "+way)
+		for _, word := range []string{"poison", "down", "spy"} {
+			if strings.Contains(seen, word) || !strings.Contains(all, word) {
+				t.Errorf("%s: players read %s, the game master %s", way, seen, all)
+			}
+		}
+		if err := gm.on("Inn "+way, func(p *canon.Plan, c canon.Card) error {
+			_, err := p.LabelParts(c, []string{"field:" + named[0]}, access.NewLabel(access.LevelUser))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		gm.must(func(p *canon.Plan) error {
+			c, err := p.Card("Inn " + way)
+			if err == nil {
+				_, err = p.Update(c, canon.Edit{Fields: json.RawMessage(`{"` + named[0] + `": "the cook poisons well"}`)})
+			}
+			return err
+		})
+		if seen := fields(ada, "Inn "+way); !strings.Contains(seen, "poisons well") || strings.Contains(seen, "spy") ||
+			strings.Count(seen, "poison") != 1 {
+			t.Errorf("%s: after one field was revealed, players read %s", way, seen)
 		}
 	}
 	s.wantRebuilt()

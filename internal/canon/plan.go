@@ -24,6 +24,8 @@ type Plan struct {
 	text    map[CardID]string       // content that the plan writes
 	divided map[CardID]*dividedText // of these contents, those with hidden parts
 
+	composes bool // see Composes
+
 	present map[CardID]bool // cards that PrefetchLinks found
 	hidden  map[LinkID]bool // links that PrefetchLinks looked up: whether they exist and are hidden
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Limits of a card.
@@ -34,14 +36,14 @@ type NewCard struct {
 	Fields     json.RawMessage
 	Codename   string
 	Label      *access.Label
-	Orphan     bool          // do not create missing ancestors
-	Parent     CardID        // ancestor to place it below, if several have the name; zero: found by name
-	Root       bool          // place it below no ancestor, even if cards have their names
-	Hide       []markup.Span // ranges of the content that are hidden besides those with an exact mark
-	HideFields []string      // names of fields that are hidden
-	Undivided  bool          // the content has no hidden parts: marks in it are text
-	AsWritten  bool          // hidden parts keep their text, also without a mark
-	Places     *Places       // of the hidden parts in the content, for a card that holds some; see Places
+	Orphan     bool            // do not create missing ancestors
+	Parent     CardID          // ancestor to place it below, if several have the name; zero: found by name
+	Root       bool            // place it below no ancestor, even if cards have their names
+	Hide       []secrecy.Range // of the content, hidden besides those with an exact mark
+	HideFields []string        // names of fields that are hidden
+	Undivided  bool            // marks in the content are text
+	AsWritten  bool            // hidden parts keep their text, also without a mark
+	Places     *Places         // of the hidden parts in the content, for a card that holds some; see Places
 }
 
 // Create creates a card, and missing ancestors as empty cards with the same label.
@@ -94,19 +96,22 @@ type Edit struct {
 	Replace  bool
 	Codename *string
 
-	Hide        []markup.Span // ranges of the content that are hidden besides those with an exact mark
-	HideFields  []string      // names of fields that are hidden
-	Undivided   bool          // the content has no hidden parts: marks in it are text
-	KeepHistory bool          // text that becomes hidden stays readable in earlier versions
-	opens       bool          // the card will open: all marks in its content hide
-	AsWritten   bool          // hidden parts keep their text, also without a mark
-	Places      *Places       // of the hidden parts in the content, for a card that holds some; see Places
-	Beside      bool          // the content is the text beside the hidden parts that the card holds, which stay
+	Hide        []secrecy.Range // of the content, hidden besides those with an exact mark
+	HideFields  []string        // names of fields that are hidden
+	Undivided   bool            // marks in the content are text
+	KeepHistory bool            // text that becomes hidden stays readable in earlier versions
+	opens       bool            // the card will open: all marks in its content hide
+	AsWritten   bool            // hidden parts keep their text, also without a mark
+	Places      *Places         // of the hidden parts in the content, for a card that holds some; see Places
+	Beside      bool            // the content is the text beside the hidden parts that the card holds, which stay
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.
 func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	p.dependOn(c)
+	if now := p.now[c.ID]; now != nil && now.Places != nil {
+		c = *now // the plan may have written the parts in it meanwhile
+	}
 	before := c
 	name := c.Type
 	if e.Type != nil {
@@ -181,7 +186,7 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 		if err := p.keepPlaces(c, before, open); err != nil {
 			return err
 		}
-	case !e.Undivided && p.mayBeDivided(*c, typ) && (e.opens || c.Label.Level < access.LevelGM || c.Parts != NoParts):
+	case p.isDivided(*c, typ, e):
 		var err error
 		if open, err = p.divideText(c, before, e); err != nil {
 			return err
@@ -196,8 +201,8 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 	return nil
 }
 
-// Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden: away
-// from a hidden card or a name that hides, it keeps the label that it had.
+// Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden:
+// away from a hidden card or a name that hides, it keeps the label that it had.
 func (p *Plan) Rename(c Card, name string) (Card, error) { return p.moveTo(c, name, c.Label) }
 
 // moveTo is Rename for a card that gets at least the given label.
@@ -283,19 +288,23 @@ func (p *Plan) releaseName(key markup.Key, id CardID) {
 	}
 }
 
-// Restore takes a card out of the trash, with everything that was put there with it.
+// Restore takes a card out of the trash, with everything that was put there with it. It shows them to nobody to whom
+// they were hidden: if the card above has opened meanwhile, or the name rules have changed, the card stays hidden.
 func (p *Plan) Restore(c Card) (Card, error) {
 	if !c.Trashed() || c.TrashRoot != c.ID {
 		return Card{}, ruleFault("name", "%q went to the trash together with a card above it; restore that card", c.Name)
 	}
 	p.dependOn(c)
 	if !c.Parent.IsZero() {
-		if _, ok, err := p.ByID(p.ctx, c.Parent); err != nil || !ok {
+		if _, ok, err := p.Has("~" + c.Parent.String()); err != nil || !ok {
 			if err != nil {
 				return Card{}, err
 			}
 			return Card{}, ruleFault("name", "the card above %q is in the trash; restore that one first", c.Name)
 		}
+	}
+	if err := p.keepLabel(&c); err != nil {
+		return Card{}, err
 	}
 	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
@@ -303,6 +312,39 @@ func (p *Plan) Restore(c Card) (Card, error) {
 	p.planCard(ActRestore, &c)
 	p.made[c.Key] = c.ID
 	return c, nil
+}
+
+// keepLabel gives a card that leaves the trash an own label under which neither it nor a card that went with it has
+// more readers than there.
+func (p *Plan) keepLabel(c *Card) error {
+	went, err := p.TrashedWith(p.ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	parent, err := p.parentOf(*c)
+	if err != nil {
+		return err
+	}
+	was := c.Label
+	p.placeCard(c, parent)
+	up := map[CardID]Card{c.ID: *c}
+	least := was
+	slices.SortStableFunc(went, func(a, b Card) int { return cmp.Compare(len(a.Key), len(b.Key)) })
+	for _, d := range went {
+		above, ok := up[d.Parent]
+		if d.ID == c.ID || !ok {
+			continue
+		}
+		was := d.Label
+		if p.placeCard(&d, above); onlyMasters(was) && !onlyMasters(d.Label) && !onlyMasters(least) {
+			least = least.Meet(access.NewLabel(access.LevelGM))
+		}
+		up[d.ID] = d
+	}
+	if kept := c.Label.Meet(least); !kept.Equal(c.Label) {
+		c.Own, c.Label = c.Own.Meet(least), kept
+	}
+	return nil
 }
 
 // writeContent sets a card's content.

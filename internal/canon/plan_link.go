@@ -7,7 +7,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// Link plans a typed edge. It replaces a visible link with the same id.
+// Link plans a typed edge. It replaces a visible link with the same id. An attribute with a mark of secrecy is
+// refused, see Composes.
 func (p *Plan) Link(l Link) (LinkID, error) {
 	if l.Kind == "" || len(l.Kind) > 64 {
 		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
@@ -22,6 +23,9 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	}
 	attrs, err := mergeFields(nil, l.Attrs)
 	if err != nil {
+		return LinkID{}, err
+	}
+	if err := p.checkAttrs(l); err != nil {
 		return LinkID{}, err
 	}
 	hidden, err := p.hiddenLink(l.ID)
@@ -140,7 +144,8 @@ func (p *Plan) Unlink(l Link) {
 		Attrs: l.Attrs, Label: l.Label, Gone: true}})
 }
 
-// Layer plans text for a place or realm. It replaces a visible layer with the same id.
+// Layer plans text for a place or realm. It replaces a visible layer with the same id. A text with a mark of
+// secrecy is refused, see Composes.
 func (p *Plan) Layer(l Layer) (LayerID, error) {
 	if err := p.checkPresent(l.Card); err != nil {
 		return LayerID{}, err
@@ -149,6 +154,9 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 		return LayerID{}, err
 	}
 	if err := checkContent(l.Text); err != nil {
+		return LayerID{}, err
+	}
+	if err := p.checkLayer(l); err != nil {
 		return LayerID{}, err
 	}
 	hidden, err := p.hiddenLayer(l.ID)

@@ -10,42 +10,87 @@ import (
 	"loregate/internal/secrecy"
 )
 
-// LabelParts gives hidden parts of a card's text another label: that of the level of users opens them to everybody who
-// sees the card, one with subjects shows them to these. The parts with a mark in them stay hidden there, as parts of
-// their own. An id that the text does not have is an error.
+// LabelParts gives hidden parts and fields of a card another label: that of the level of users opens them to
+// everybody who sees the card, one with subjects shows them to these. The parts with a mark in them stay hidden
+// there, as parts of their own. An id that the card does not have is an error.
 func (p *Plan) LabelParts(c Card, ids []string, label access.Label) (Card, error) {
-	form, _ := formOf(c.TextKind())
+	return p.labelParts(c, ids, partsLabel{to: label})
+}
+
+// HideParts hides parts and fields from the readers who were named to them, and open fields from all below the game
+// master.
+func (p *Plan) HideParts(c Card, ids []string, keepHistory bool) (Card, error) {
+	return p.labelParts(c, ids, partsLabel{access.NewLabel(access.LevelGM), true, keepHistory})
+}
+
+// partsLabel is a label that parts and fields get.
+type partsLabel struct {
+	to          access.Label
+	hides       bool // open fields may get it
+	keepHistory bool // text that becomes hidden stays readable in earlier versions
+}
+
+func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
+	form, _ := FormOf(c.TextKind())
 	was, err := p.textBefore(c)
 	if err != nil {
 		return Card{}, err
 	}
+	d := &dividedText{holders: was.holders}
+	before := c
 	for _, id := range ids {
+		if strings.HasPrefix(id, fieldPrefix) {
+			if err := p.labelField(&c, d, id, l); err != nil {
+				return Card{}, err
+			}
+			continue
+		}
 		if !slices.ContainsFunc(was.Parts, func(x secrecy.Passage) bool { return x.ID == id }) {
 			return Card{}, ruleFault("parts", "the text of %q has no hidden part %q; list its parts with get_card", c.Name, id)
 		}
 	}
-	now := was.Relabel(form, label, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
+	d.now = was.Relabel(form, l.to, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
 	for _, x := range was.Parts {
-		if to := c.Label.Meet(label); slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
+		if to := c.Label.Meet(l.to); slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
 			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID,
 				Text: x.Text, From: x.Label, To: to})
 		}
 	}
 	p.dependOn(c)
-	p.divided[c.ID] = &dividedText{holders: was.holders, now: now}
-	before := c.Content
-	if err := p.writeContent(&c, now.Open, nil); err != nil {
-		return Card{}, err
+	p.divided[c.ID] = d
+	if len(d.now.Parts) > 0 || len(was.Parts) > 0 {
+		if err := p.writeContent(&c, d.now.Open, nil); err != nil {
+			return Card{}, err
+		}
+		p.text[c.ID] = d.now.Whole()
 	}
-	p.text[c.ID] = now.Whole()
-	if c.Content != before {
+	if c.Content != before.Content || string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}
 	return c, p.writeParts(c)
 }
 
-// HideText hides passages of a card's text, each given word by word as the caller reads it. A passage that stands there
-// several times is hidden everywhere.
+// IsOpenField reports whether an id is the one of an open field of a card.
+func (p *Plan) IsOpenField(c Card, id string) bool {
+	name, isField := strings.CutPrefix(id, fieldPrefix)
+	open, err := pickFields(c.Fields, []string{name})
+	return isField && err == nil && open[name] != nil
+}
+
+// HidOpenText reports whether the plan hides text of a card that was open.
+func (p *Plan) HidOpenText(c Card) bool {
+	d := p.divided[c.ID]
+	return d != nil && d.hid
+}
+
+// HiddenParts returns the hidden parts of a card's text, in the state after the plan so far.
+func (p *Plan) HiddenParts(c Card) ([]secrecy.Passage, error) {
+	t, err := p.textBefore(c)
+	return t.Parts, err
+}
+
+// HideText hides passages of a card's text, each given word by word as the caller reads it. A passage that stands
+// there several times is hidden everywhere.
 func (p *Plan) HideText(c Card, passages []string, keepHistory bool) (Card, error) {
 	whole, err := p.Text(c)
 	if err != nil {
@@ -59,7 +104,7 @@ func (p *Plan) HideText(c Card, passages []string, keepHistory bool) (Card, erro
 			if i < 0 {
 				break
 			}
-			e.Hide = append(e.Hide, markup.Span{From: at + i, To: at + i + len(passage)})
+			e.Hide = append(e.Hide, secrecy.Range{Span: markup.Span{From: at + i, To: at + i + len(passage)}})
 			at += i + len(passage)
 		}
 		if !found {

@@ -16,12 +16,15 @@ type TextRef struct {
 
 // StoreText stores a text beside the cards and returns its hash, for the attributes of a link or the payload of an
 // event with the same label. Equal texts have different hashes, so that each is erased alone and none is guessed
-// from its hash.
+// from its hash. A text with a mark of secrecy is refused, see Composes.
 func (p *Plan) StoreText(text string, l access.Label) (Hash, error) {
 	if err := checkContent(text); err != nil {
 		return Hash{}, err
 	}
 	if err := p.checkLabel(&l); err != nil {
+		return Hash{}, err
+	}
+	if err := p.checkBeside("text", text, l); err != nil {
 		return Hash{}, err
 	}
 	b := []byte(p.newID().String() + "\n" + text)

@@ -180,8 +180,8 @@ type SearchQuery struct {
 	// Listed allows the cards of hits to hold only the data of a list: world, id, parent, key,
 	// name, type, hash, size and length of the content, times, counts and the label's level.
 	Listed bool
-	// Near are the cards that are near in meaning to a query by relevance, best first; Snapshot.Search sets them. Their
-	// scores count beside those by words, where the best hit has 1.
+	// Near are the cards that are near in meaning to a query by relevance, best first; Snapshot.Search sets them.
+	// Their scores count beside those by words, where the best hit has 1.
 	Near []NearCard
 }
 
@@ -197,8 +197,8 @@ type Nearness interface {
 	Near(ctx context.Context, w access.WorldID, level access.Level, query string) NearResult
 }
 
-// NearResult is the result of Near. Ready is false if cards of the levels that were asked for could not be compared, or
-// not yet. At is the commit whose cards were compared.
+// NearResult is the result of Near. Ready is false if cards of the levels that were asked for could not be
+// compared, or not yet. At is the commit whose cards were compared.
 type NearResult struct {
 	Cards []NearCard
 	Ready bool
@@ -323,8 +323,18 @@ type FeedQuery struct {
 	Author        access.Subject
 	Card          CardID // zero: any card
 	Trash         bool   // a view that sees the trash also gets the changes of cards in the trash
+	Except        []Span // changes that are left out
 	Page          Page
 }
+
+// Span is the commits of an operation from one number to another, both included.
+type Span struct {
+	From, To Seq
+	Op       string
+}
+
+// Has reports whether a version was written in the span.
+func (s Span) Has(v Version) bool { return s.From <= v.From && v.From <= s.To && v.Op == s.Op }
 
 // NamesTrash reports whether the query finds cards in the trash for a view.
 func (q FeedQuery) NamesTrash(v access.View) bool {

@@ -57,9 +57,9 @@ func (p *projector) hidePast(ctx context.Context, c Card) error {
 	return nil
 }
 
-// noteOpened notes a card whose label lets more readers see it than before.
+// noteOpened notes a card that more readers see than before: its label lets them, or it leaves the trash.
 func (p *projector) noteOpened(was, c Card) {
-	if was.ID.IsZero() || was.Label.Covers(c.Label) || c.Trashed() {
+	if was.ID.IsZero() || c.Trashed() || was.Label.Covers(c.Label) && !was.Trashed() {
 		return
 	}
 	p.opened = append(p.opened, Opened{Card: c.ID, Name: c.Name, From: was.Label, To: c.Label})

@@ -106,10 +106,10 @@ func (p *projector) updatePlacement(ctx context.Context, c, parent Card) error {
 // relabelVersion gives the card's current version the card's effective label. Levels that now see
 // the card count this version. Older versions keep their labels.
 func (p *projector) relabelVersion(ctx context.Context, was Card, c *Card) error {
+	p.noteOpened(was, *c)
 	if was.Label.Equal(c.Label) {
 		return nil
 	}
-	p.noteOpened(was, *c)
 	for l := c.Label.Level; l < was.Label.Level; l++ {
 		c.Counts[l-1]++
 	}
@@ -175,7 +175,9 @@ func (p *projector) restoreCard(ctx context.Context, c *Card) error {
 	if err != nil {
 		return err
 	}
+	was := *c
 	c.TrashedAt, c.TrashRoot = time.Time{}, CardID{}
+	p.noteOpened(was, *c)
 	if err := p.putNewVersion(ctx, c); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // Reset returns a fork to the commit of its origin from which it was forked: cards, links, layers,
@@ -121,10 +122,8 @@ func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *tr
 // created.
 func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
 	b := &resetPlan{r: r, visibility: Visibility{w, access.View{Level: access.LevelAll}}, to: forked,
-		alive: map[CardID]*CardImage{}}
-	if forked.world != nil && !sameImage(forked.world, now.world) {
-		b.addChange(Change{World: forked.world})
-	}
+		alive: map[CardID]*CardImage{}, labels: map[CardID]access.Label{}}
+	world := b.resetWorld(now.world)
 	for _, id := range sortedIDs(now.links) {
 		if l := *now.links[id]; forked.links[id] == nil {
 			l.Gone = true
@@ -139,6 +138,9 @@ func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *tra
 	}
 	if err := b.resetCards(ctx); err != nil {
 		return ChangeSet{}, err
+	}
+	if world != nil {
+		b.addChange(Change{World: world})
 	}
 	for _, id := range sortedIDs(forked.links) {
 		if l := forked.links[id]; now.links[id] == nil || !sameImage(l, now.links[id]) {
@@ -166,12 +168,35 @@ func sameImage(a, b any) bool {
 
 // resetPlan plans the changes of a reset. alive holds the living cards in their state after the
 // changes planned so far.
+//
+// No card is shown to more readers before it has its former text: until then it has at least the label that it had
+// before the reset, and the name rules from before and after the reset both apply.
 type resetPlan struct {
 	r          Reader
 	visibility Visibility
 	to         *trace
+	rules      Settings // name rules during the reset
 	alive      map[CardID]*CardImage
+	labels     map[CardID]access.Label // effective labels before the reset
 	changes    []Change
+}
+
+// resetWorld plans the reset of the title and settings, with the name rules from before and after the reset. It
+// returns the change that ends the rules from before; nil if they are the same.
+func (b *resetPlan) resetWorld(now *WorldImage) (last *WorldImage) {
+	was := b.to.world
+	if was == nil || sameImage(was, now) {
+		b.rules = now.Settings
+		return nil
+	}
+	meanwhile := *was
+	if old, parts := now.Settings.gmParts(), was.Settings.gmParts(); !slices.Equal(old, parts) {
+		meanwhile.Settings.GMParts = slices.Concat(old, parts)
+		last = was
+	}
+	b.rules = meanwhile.Settings
+	b.addChange(Change{World: &meanwhile})
+	return last
 }
 
 func (b *resetPlan) addChange(ch Change) { b.changes = append(b.changes, ch) }
@@ -193,7 +218,7 @@ func (b *resetPlan) resetCards(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.alive[c.ID] = imageFromCard(c, "")
+		b.alive[c.ID], b.labels[c.ID] = imageFromCard(c, ""), c.Label
 	}
 	b.parkMoved()
 	b.trashAdded()
@@ -202,6 +227,7 @@ func (b *resetPlan) resetCards(ctx context.Context) error {
 	}
 	b.parkMoved() // restored descendants may be in other places too
 	b.trashAdded()
+	b.keepLabels()
 	for _, id := range b.to.order {
 		is, im := *b.alive[id], *b.to.cards[id]
 		if is.Act, im.Act = "", ""; !sameImage(is, im) {
@@ -219,7 +245,24 @@ func (b *resetPlan) parkMoved() {
 		if is != nil && (is.Parent != was.Parent || is.Part != was.Part) {
 			parked := *is
 			parked.Parent, parked.Part = CardID{}, "Brought back "+id.String()
+			parked.Own = parked.Own.Meet(b.labels[id])
 			b.putCard(ActRename, parked)
+		}
+	}
+}
+
+// keepLabels gives the cards that would be shown to more readers as soon as the card above is as it was their present
+// labels as their own.
+func (b *resetPlan) keepLabels() {
+	final := map[CardID]access.Label{{}: access.NewLabel(access.LevelUser)}
+	for _, id := range b.to.order {
+		is, was := b.alive[id], b.to.cards[id]
+		above := final[was.Parent].Meet(access.NewLabel(b.rules.nameLevel(markup.KeyOf(was.Part))))
+		final[id] = above.Meet(was.Own)
+		if now := b.labels[id]; now.Level != access.LevelNone && !now.Covers(above.Meet(is.Own)) {
+			kept := *is
+			kept.Own = kept.Own.Meet(now)
+			b.putCard(ActLabel, kept)
 		}
 	}
 }
@@ -256,13 +299,17 @@ func (b *resetPlan) restoreTrashed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.putCard(ActRestore, *b.to.cards[id])
+		back := *b.to.cards[id]
+		for _, c := range went {
+			back.Own = back.Own.Meet(c.Label)
+		}
+		b.putCard(ActRestore, back)
 		up := map[CardID]bool{id: true}
 		for _, c := range slices.SortedStableFunc(slices.Values(went),
 			func(a, b Card) int { return cmp.Compare(a.Key, b.Key) }) {
 			if up[c.Parent] && b.alive[c.ID] == nil {
 				up[c.ID] = true
-				b.alive[c.ID] = imageFromCard(c, "")
+				b.alive[c.ID], b.labels[c.ID] = imageFromCard(c, ""), c.Label
 			}
 		}
 	}

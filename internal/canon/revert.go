@@ -3,6 +3,7 @@ package canon
 import (
 	"loregate/internal/access"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // RevertTo gives a card the name, type, content and fields of one of its versions. It also reverts
@@ -50,7 +51,7 @@ func (p *Plan) renameAs(c Card, v Version, least access.Label) (Card, error) {
 		if err != nil {
 			return Card{}, err
 		}
-		v.Name = raw.Name
+		v.Name, v.From = raw.Name, raw.From
 	}
 	im, err := lastImageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
 	if err != nil {
@@ -74,7 +75,15 @@ func (p *Plan) renameAs(c Card, v Version, least access.Label) (Card, error) {
 
 // revertOne gives a card the type, content and fields of a version.
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
-	e := Edit{Type: &v.Type, Format: &v.Format, Fields: v.Fields, Replace: true}
+	holders, err := p.Holders(c)
+	if err != nil {
+		return Card{}, err
+	}
+	fields, err := withHidden(v.Fields, holders) // fields that are hidden now stay
+	if err != nil {
+		return Card{}, err
+	}
+	e := Edit{Type: &v.Type, Format: &v.Format, Fields: fields, Replace: true}
 	switch {
 	case TextOf(v.Type) == TextFile && v.Content != c.Content:
 		b, err := p.Bytes(p.ctx, v.Content)
@@ -82,8 +91,16 @@ func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 			return Card{}, err
 		}
 		e.File = b
-	case v.Content != c.Content || c.showsParts(p.View()):
-		content, err := p.VersionContent(p.ctx, c, v)
+	case c.showsParts(p.View()):
+		t, err := p.versionParts(p.ctx, c, v, p.lastOf(v))
+		if err != nil {
+			return Card{}, err
+		}
+		content := t.Whole()
+		e.Content, e.AsWritten = &content, true
+		e.Hide = secrecy.Ranges(t.Places()) // also those without a mark
+	case v.Content != c.Content:
+		content, err := p.Body(p.ctx, v.Content)
 		if err != nil {
 			return Card{}, err
 		}

@@ -24,7 +24,8 @@ type Snapshot struct {
 	world      World
 	headCache  *headCache
 
-	prefetch bool // see Prefetching
+	prefetch bool   // see Prefetching
+	planned  []Card // cards as a dry run would leave them, in order of change; see ReadAfter
 }
 
 // headCache is the head of the world's stream, read when it is first needed. If reading it fails,
@@ -63,9 +64,12 @@ func (s *Snapshot) ForReaders(l access.Label) *Snapshot {
 
 // AsAnyPlayer returns the same snapshot as every player sees it, without data that is visible only
 // to named subjects.
-func (s *Snapshot) AsAnyPlayer() *Snapshot {
+func (s *Snapshot) AsAnyPlayer() *Snapshot { return s.AsPlayer("") }
+
+// AsPlayer returns the same snapshot as a player with a subject sees it.
+func (s *Snapshot) AsPlayer(subject access.Subject) *Snapshot {
 	c := *s
-	c.grant = s.grant.AsPlayer("")
+	c.grant = s.grant.AsPlayer(subject)
 	c.visibility.View = c.grant.View()
 	return &c
 }
@@ -294,8 +298,8 @@ func (s *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page
 	return s.r.Descendants(ctx, s.visibility, id, depth, p)
 }
 
-// Search is a full-text search, with stems of the world's language. A search by relevance also finds cards by meaning, if
-// the canon has a Nearness.
+// Search is a full-text search, with stems of the world's language. A search by relevance also finds cards by
+// meaning, if the canon has a Nearness.
 func (s *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
 	q.Language = s.World().Settings.Language()
 	if s.canon.nearness == nil || q.Mode != MatchRelevance {
@@ -339,19 +343,6 @@ func (s *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error)
 // Versions lists a card's visible versions, latest first.
 func (s *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
 	return s.r.Versions(ctx, s.visibility, id, p)
-}
-
-// VersionOf finds a card's version by the number that is shown to the view.
-func (s *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
-	v, ok, err := s.r.VersionByCount(ctx, s.visibility, c.ID, n)
-	if err != nil {
-		return Version{}, err
-	}
-	if !ok {
-		return Version{}, fault.New(fault.NotFound, "%q has no version %d; list its versions with get_card_history",
-			c.Name, n)
-	}
-	return v, nil
 }
 
 // Number returns the number of a version that is shown to the view.

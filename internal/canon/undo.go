@@ -179,7 +179,7 @@ func (p *Plan) allChildrenGone(c Card) bool {
 func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	switch im.Act {
 	case ActRename:
-		if err := p.keepHidden(c, before.Label, seq); err != nil {
+		if err := p.keepHidden(c, before.Label, upTo(seq)); err != nil {
 			return err
 		}
 		moved, err := p.renameAs(c, before, access.NewLabel(access.LevelUser))
@@ -188,7 +188,7 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 		}
 		c = moved
 	case ActLabel:
-		if err := p.keepHidden(c, before.Label, seq); err != nil {
+		if err := p.keepHidden(c, before.Label, upTo(seq)); err != nil {
 			return err
 		}
 		own, err := p.ownLabelBefore(c, seq)
@@ -208,9 +208,10 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	return err
 }
 
-// keepHidden gives the cards below a card that were made or changed after a commit the label that they have, if the card
-// gets a wider one: they were written for those who read them now.
-func (p *Plan) keepHidden(c Card, wider access.Label, seq Seq) error {
+// keepHidden gives the cards below a card that others have made or changed the label that they have, if the card
+// gets a wider one: they were written for those who read them now. ours reports whether a card is as it was, or
+// will be.
+func (p *Plan) keepHidden(c Card, wider access.Label, ours func(Card) bool) error {
 	if c.Label.Covers(wider) {
 		return nil
 	}
@@ -218,7 +219,7 @@ func (p *Plan) keepHidden(c Card, wider access.Label, seq Seq) error {
 		if err != nil {
 			return err
 		}
-		if below.Seq <= seq || p.now[below.ID] != nil || below.Own.Equal(below.Own.Meet(below.Label)) {
+		if ours(below) || p.now[below.ID] != nil || below.Own.Equal(below.Own.Meet(below.Label)) {
 			continue
 		}
 		if _, err := p.SetLabel(below, below.Own.Meet(below.Label)); err != nil {
@@ -227,6 +228,9 @@ func (p *Plan) keepHidden(c Card, wider access.Label, seq Seq) error {
 	}
 	return nil
 }
+
+// upTo reports of a card whether nothing changed it after a commit.
+func upTo(seq Seq) func(Card) bool { return func(c Card) bool { return c.Seq <= seq } }
 
 // ownLabelBefore returns a card's own label before a commit. It reads the stream, because versions
 // hold only effective labels.

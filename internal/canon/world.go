@@ -191,12 +191,16 @@ func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Membe
 	return list, err
 }
 
-// Configure changes the world's title and settings.
+// Configure changes the world's title and settings. The rest of the plan is made under these. Cards that other name
+// rules open to players have their texts divided.
 func (p *Plan) Configure(title string, s Settings) error {
 	if p.grant.Role() < access.RoleAdmin {
 		return fault.New(fault.Denied, "only the world's admin can configure it").With("required_role", "admin")
 	}
 	if err := checkSettings(s); err != nil {
+		return err
+	}
+	if err := p.divideBeforeRules(s); err != nil {
 		return err
 	}
 	p.set.Changes = append(p.set.Changes, Change{World: &WorldImage{

@@ -29,6 +29,16 @@ type card struct {
 	Fields     map[string]json.RawMessage `json:"fields"`
 	ChildCount int                        `json:"child_count"`
 	Snippet    string                     `json:"snippet"`
+	Homonyms   []card                     `json:"homonyms"` // at other levels
+
+	// For game masters.
+	Hidden      []hiddenPart `json:"hidden"` // parts of the text that players do not read
+	Opens       []opened     `json:"opens"`  // data that more readers see after a write
+	SeenBy      []hadRead    `json:"seen_by"`
+	SeenUnknown bool         `json:"seen_by_unknown"`
+	OpenText    string       `json:"open_text"` // of a dry run: without hidden parts
+
+	Ignored []string `json:"marks_ignored"` // new marks of secrecy that hide nothing
 }
 
 // cardRef names another card.
@@ -40,7 +50,10 @@ type cardRef struct {
 }
 
 // field is one value beside a card's text.
-type field struct{ Name, Value string }
+type field struct {
+	Name, Value string
+	Hidden      bool // from players
+}
 
 // listFields returns the fields of a card by name, as people read them.
 func (c card) listFields() []field {
@@ -49,7 +62,8 @@ func (c card) listFields() []field {
 		if name == "pins" { // which the map shows
 			continue
 		}
-		list = append(list, field{strings.ReplaceAll(name, "_", " "), readable(c.Fields[name])})
+		list = append(list, field{strings.ReplaceAll(name, "_", " "), readable(c.Fields[name]),
+			slices.ContainsFunc(c.Hidden, func(h hiddenPart) bool { return h.Field == name })})
 	}
 	return list
 }
@@ -95,6 +109,10 @@ func (s *server) showCard(v *visit) error {
 	if a.OldNames, err = v.listOldNames(c); err != nil {
 		return err
 	}
+	if f.hides() && v.may("hide_part") {
+		a.Hides = true
+	}
+	a.Notice = noticeOf(c, v.r.URL.Query())
 	return v.write(http.StatusOK, cardPage(f, c, text, a))
 }
 
@@ -159,7 +177,11 @@ func (s *server) showHovercard(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.write(http.StatusOK, hovercard(c, markup.Shorten(markup.OneLine(markup.Text(c.Content)), maxHovercard)))
+	text, err := withoutHidden(c.Content)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, hovercard(c, markup.Shorten(markup.OneLine(markup.Text(text)), maxHovercard)))
 }
 
 // related are the cards that a card is connected to.
@@ -177,6 +199,8 @@ type around struct {
 	From       []cardRef
 	FromTotal  int
 	OldNames   []string
+	Hides      bool   // the person may hide parts of the text
+	Notice     notice // of the write that led here
 }
 
 // existing returns the cards that are there.
@@ -243,9 +267,9 @@ type difference struct {
 // restoreVersion writes an earlier version again.
 func (s *server) restoreVersion(v *visit) error {
 	name := v.r.PathValue("name")
-	if _, err := call[card](v, "restore_card", fields{"name": name,
-		"to_version": numberOf(v.r.PostFormValue("version"))}); err != nil {
-		return err
-	}
-	return v.redirect(addressOf("w", v.world, name))
+	number := v.r.PostFormValue("version")
+	return v.doOpening(act{Title: "Restore version " + number + " of " + name, Button: "Restore",
+		Operation: "restore_card", Input: fields{"name": name, "to_version": numberOf(number)},
+		Back: addressOf("history", v.world, name)},
+		func(card) error { return v.redirect(addressOf("w", v.world, name)) })
 }

@@ -116,6 +116,12 @@ func New(c Config) (http.Handler, error) {
 		"POST /edit/{world}/{name...}":      s.updateCard,
 		"POST /level/{world}/{name...}":     s.setLevel,
 		"POST /delete/{world}/{name...}":    s.deleteCard,
+		"GET /hide/{world}/{name...}":       s.showHide,
+		"POST /hide/{world}/{name...}":      s.hidePassage,
+		"GET /part/{world}/{name...}":       s.showPart,
+		"POST /part/{world}/{name...}":      s.revealParts,
+		"GET /rename/{world}/{name...}":     s.showRename,
+		"POST /rename/{world}/{name...}":    s.renameCard,
 		"GET /history/{world}/{name...}":    s.showHistory,
 		"POST /restore/{world}/{name...}":   s.restoreVersion,
 		"GET /changes/{world}":              s.showChanges,
@@ -125,6 +131,8 @@ func New(c Config) (http.Handler, error) {
 		"POST /trash/{world}":               s.restoreTrashed,
 		"GET /audit/{world}":                s.showAudit,
 		"POST /changes/{world}/{id}/undo":   s.undoChange,
+		"GET /changes/{world}/{id}/import":  s.showUndoImport,
+		"POST /changes/{world}/{id}/import": s.undoImport,
 		"GET /campaign/{world}":             s.showEntities,
 		"GET /campaign/{world}/{id}":        s.showEntity,
 		"POST /reveal/{world}/{id}":         s.reveal,
@@ -308,7 +316,15 @@ func (v *visit) invoke(operation string, in any, file *body.File) (*op.Answer, e
 	return v.s.Engine.Invoke(v.r.Context(), v.caller, op.Request{Operation: operation, Input: input, Upload: file,
 		Hold:  v.hold,
 		World: v.world, Transport: "console", Correlation: v.r.Header.Get("X-Correlation-Id"),
-		IdempotencyKey: v.r.PostFormValue("once")})
+		IdempotencyKey: v.onceFor(in)})
+}
+
+// onceFor returns the key of a form that takes effect once. A dry run takes none.
+func (v *visit) onceFor(in any) string {
+	if f, ok := in.(fields); ok && f["dry_run"] == true {
+		return ""
+	}
+	return v.r.PostFormValue("once")
 }
 
 // fields is the input of an operation by name. Empty strings are left out.

@@ -32,7 +32,11 @@ type draft struct {
 	Types    []cardType
 	Template string // initial text of new cards of the type; "" if it has none
 	Preview  *preview
-	Nonce    string // lets the editor of this page add its styles
+	Nonce    string    // lets the editor of this page add its styles
+	Homonyms []homonym // cards that have the name of the new card
+	Renames  bool      // the person may rename cards
+	Hides    bool      // the person may hide parts of the text
+	Unsure   bool      // the person must say whether some marks of secrecy hide
 }
 
 // merge is the state of a form that merges a person's text with a newer one.
@@ -48,6 +52,13 @@ type merge struct {
 type preview struct {
 	HTML  string
 	Plain string // of a card whose text is not rendered
+
+	// For those who hide: the answer of a dry run about the readers. Checked is false for others.
+	Checked bool
+	Level   string // of the card
+	Hidden  []hiddenPart
+	Ignored []string // marks that hide nothing
+	Problem string   // why the dry run was refused
 }
 
 // showNew shows the form of a new card. The address may give its name, type and text.
@@ -96,7 +107,7 @@ func (v *visit) allowEditor() string {
 }
 
 func (v *visit) showEditForm(status int, d draft) error {
-	d.Nonce = v.allowEditor()
+	d.Nonce, d.Hides = v.allowEditor(), v.may("hide_part")
 	return v.write(status, editPage(v.frame(d.Card.Name), d, v.may("delete_card")))
 }
 
@@ -121,6 +132,26 @@ func (v *visit) renderPreview(c card, text string) (*preview, error) {
 	return &preview{HTML: text}, err
 }
 
+// previewWrite renders the text of a write that is not made yet, for game masters as players would read it, and tells
+// which parts they would not read: a dry run of the write divides the text.
+func (v *visit) previewWrite(c card, text, operation string, in fields) (*preview, error) {
+	in["dry_run"] = true
+	tried, err := call[card](v, operation, in)
+	problem, _ := problemOf(err)
+	if err != nil && problem == "" {
+		return nil, err
+	}
+	if tried.Level != "" {
+		text = tried.OpenText
+	}
+	p, err := v.renderPreview(c, text)
+	if err != nil {
+		return nil, err
+	}
+	p.Checked, p.Level, p.Hidden, p.Ignored, p.Problem = tried.Level != "", tried.Level, tried.Hidden, tried.Ignored, problem
+	return p, nil
+}
+
 func (s *server) createCard(v *visit) error {
 	form := v.r.PostForm
 	d := draft{Name: form.Get("name"), Type: form.Get("type"), Level: form.Get("level"),
@@ -134,7 +165,8 @@ func (s *server) createCard(v *visit) error {
 	case form.Has("show"): // the fields of the type that was chosen
 		return v.showNewForm(http.StatusOK, d)
 	case form.Has("preview"):
-		if d.Preview, err = v.renderPreview(card{Name: d.Name, Type: d.Type}, d.Content); err != nil {
+		in := fields{"name": d.Name}.with("type", d.Type).with("level", d.Level).with("content", d.Content)
+		if d.Preview, err = v.previewWrite(card{Name: d.Name, Type: d.Type}, d.Content, "create_card", in); err != nil {
 			return err
 		}
 		return v.showNewForm(http.StatusOK, d)
@@ -148,22 +180,43 @@ func (s *server) createCard(v *visit) error {
 	if len(held) > 0 {
 		in["fields"] = held
 	}
-	made, err := call[card](v, "create_card", in)
+	made, err := call[card](v, "create_card", v.withAnswer(in))
 	if d.noteProblem(err); d.Problem != "" {
-		return v.showNewForm(fault.KindOf(err).HTTPStatus(), d)
+		status := fault.KindOf(err).HTTPStatus()
+		if d.Homonyms, err = v.homonymsIfTaken(err, d.Name); err != nil {
+			return err
+		}
+		d.Renames = len(d.Homonyms) > 0 && v.may("rename_card")
+		return v.showNewForm(status, d)
 	}
 	if err != nil {
 		return err
 	}
-	return v.redirect(addressOf("w", v.world, addressName(made.Name, made.ID)))
+	return v.afterWrite(nil, made)
 }
 
 // unsoundFields is the message above a form whose fields cannot be read.
 const unsoundFields = "Nothing is saved yet. Mend the fields that are marked."
 
+// withAnswer adds the person's answer about unsure marks of secrecy.
+func (v *visit) withAnswer(in fields) fields {
+	switch answer := v.r.PostForm.Get("answer"); answer {
+	case "as_written", "hide_unsure":
+		in[answer] = true
+	}
+	return in
+}
+
+// unsureMarks is the message above a form with a question about marks of secrecy.
+const unsureMarks = "Nothing is saved yet. Some marks may hide text or not: mend them, or choose below."
+
 // noteProblem notes an error that the person can mend, at its fields as far as the form has them.
 func (d *draft) noteProblem(err error) {
 	d.Problem, d.Problems = problemOf(err)
+	if e := fault.Classify(err); e != nil && e.Details["answers"] != nil {
+		d.Unsure, d.Problem = true, unsureMarks
+		return
+	}
 	located := len(d.Problems)
 	if d.Problems = markInputs(d.Inputs, d.Problems); located > 0 && len(d.Problems) == 0 {
 		d.Problem = unsoundFields
@@ -238,9 +291,9 @@ func (v *visit) saveCard(d draft) error {
 	if !d.Card.isFile() && (len(changed) == 0 || d.Content != unixLines(d.Card.Content)) {
 		in["content"] = d.Content
 	}
-	written, err := call[card](v, "update_card", in)
+	written, err := call[card](v, "update_card", v.withAnswer(in))
 	if err == nil {
-		return v.redirect(addressOf("w", v.world, addressName(written.Name, written.ID)))
+		return v.afterWrite(d.Card.Hidden, written)
 	}
 	if errors.Is(err, fault.Stale) {
 		present, err := v.readCard(nil)
@@ -312,7 +365,8 @@ func (v *visit) continueMerge(d *draft) error {
 // showUnsaved shows the form again, with its text as the card would show it if that is asked for.
 func (v *visit) showUnsaved(d draft) (err error) {
 	if v.r.PostForm.Has("preview") {
-		if d.Preview, err = v.renderPreview(d.Card, d.Content); err != nil {
+		if d.Preview, err = v.previewWrite(d.Card, d.Content, "update_card", fields{"name": "~" + d.Card.ID,
+			"content": d.Content}); err != nil {
 			return err
 		}
 	}
@@ -330,11 +384,15 @@ func problemOf(err error) (string, []fault.Field) {
 }
 
 func (s *server) setLevel(v *visit) error {
-	c, err := call[card](v, "set_card_level", fields{"name": v.r.PathValue("name"), "level": v.r.PostFormValue("level")})
-	if err != nil {
-		return err
-	}
-	return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID)))
+	name, level := v.r.PathValue("name"), v.r.PostFormValue("level")
+	return v.doOpening(act{Title: "Open " + name, Button: "Open it", Operation: "set_card_level",
+		Input: fields{"name": name, "level": level}, Back: addressOf("w", v.world, name)},
+		func(c card) error {
+			if len(c.SeenBy) > 0 || c.SeenUnknown {
+				return v.write(http.StatusOK, hiddenPage(v.frameOf(c), c, nil, pastOfLevel))
+			}
+			return v.redirect(v.addressOfCard(c))
+		})
 }
 
 // deleteCard puts a card into the trash, after its name was typed.

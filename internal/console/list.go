@@ -63,7 +63,7 @@ func (s *server) showHome(v *visit) error {
 
 // overview tells a person what goes on in a world.
 type overview struct {
-	Changes []change
+	Changes changeList
 	Waiting proposalList
 	Next    *playSession // the next session of play; nil if none is planned
 	Games   []game       // that are not over
@@ -84,7 +84,7 @@ func (s *server) showOverview(v *visit) error {
 	if err != nil {
 		return err
 	}
-	o.Changes = changes.Changes
+	o.Changes = changes
 	if o.Waiting, err = call[proposalList](v, "list-proposals", fields{"status": "pending_review", "limit": 5}); err != nil {
 		return err
 	}
@@ -221,16 +221,15 @@ func (s *server) showTrash(v *visit) error {
 
 // restoreTrashed takes a card, and those below it, out of the trash.
 func (s *server) restoreTrashed(v *visit) error {
-	c, err := call[card](v, "restore_card", fields{"name": "~" + v.r.PostFormValue("id"), "from_trash": true})
-	if err != nil {
-		return err
-	}
-	return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID)))
+	return v.doOpening(act{Title: "Take out of the trash", Button: "Restore", Operation: "restore_card",
+		Input: fields{"name": "~" + v.r.PostFormValue("id"), "from_trash": true}, Back: addressOf("trash", v.world)},
+		func(c card) error { return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID))) })
 }
 
 // changeList is a page of recent changes.
 type changeList struct {
-	Changes []change `json:"changes"`
+	Changes []change     `json:"changes"`
+	Imports []importStep `json:"imports"` // none of players
 	page
 }
 
@@ -353,8 +352,7 @@ func (s *server) showAudit(v *visit) error {
 }
 
 func (s *server) undoChange(v *visit) error {
-	if _, err := call[struct{}](v, "undo_change", fields{"id": v.r.PathValue("id")}); err != nil {
-		return err
-	}
-	return v.redirect(addressOf("changes", v.world))
+	return v.doOpening(act{Title: "Undo the change", Button: "Undo", Operation: "undo_change",
+		Input: fields{"id": v.r.PathValue("id")}, Back: addressOf("changes", v.world)},
+		func(card) error { return v.redirect(addressOf("changes", v.world)) })
 }

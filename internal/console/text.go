@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -15,23 +14,13 @@ import (
 // already; references inside links and code stay as they are written. missing tells which names no
 // card has.
 func showText(rendered, self string, f frame, missing func(name string) bool) (string, error) {
-	context := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
-	nodes, err := html.ParseFragment(strings.NewReader(rendered), context)
+	root, err := parseText(rendered)
 	if err != nil {
 		return "", err
 	}
 	l := linker{self: self, frame: f, missing: missing}
-	var b strings.Builder
-	for _, n := range nodes {
-		context.AppendChild(n)
-	}
-	l.linkChildren(context)
-	for n := range context.ChildNodes() {
-		if err := html.Render(&b, n); err != nil {
-			return "", err
-		}
-	}
-	return b.String(), nil
+	l.linkChildren(root)
+	return renderInner(root)
 }
 
 type linker struct {
@@ -51,6 +40,9 @@ func (l linker) linkChildren(n *html.Node) {
 			l.linkText(n, c)
 		case c.Type == html.ElementNode && c.DataAtom != atom.A && c.DataAtom != atom.Code && c.DataAtom != atom.Pre:
 			l.linkChildren(c)
+		}
+		if isHidden(c) {
+			l.dressHidden(c)
 		}
 		c = next
 	}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"loregate/internal/canon"
-	"loregate/internal/markup"
+	"loregate/internal/marked"
 )
 
 // PlainBody returns a sheet body for a text that needs no conversion.
@@ -15,11 +15,11 @@ func PlainBody(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }
 }
 
-// HTMLBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
-// conversion fails, it returns the Markdown and notConverted.
+// HTMLBody returns a sheet body that converts a Markdown text to HTML when it is called. Its marked parts stay
+// marked. If the conversion fails, it returns the Markdown and notConverted.
 func HTMLBody(text string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		out, err := markup.ToHTML(ctx, text)
+		out, err := marked.ToHTML(ctx, text)
 		if err != nil && ctx.Err() == nil {
 			return text, notConverted{err}
 		}

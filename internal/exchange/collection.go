@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Sheet describes a card to import.
@@ -33,11 +34,15 @@ type Sheet struct {
 	MatchIDOnly bool // does not update a card of the same name that has another id
 
 	// Hide are ranges of the body, and HideFields names of fields, that are hidden besides those with an exact mark.
-	Hide       []markup.Span
+	Hide       []secrecy.Range
 	HideFields []string
-	InPlace    bool          // the body has its hidden parts at their places; else marks in it are text
-	Places     *canon.Places // of hidden parts in the body, which belong to the text of the card above
-	Beside     bool          // the body is the text beside the hidden parts that the card holds
+	InPlace    bool      // the body has its hidden parts at their places; else marks in it are text
+	Exported   *Exported // the hidden parts of the body, if it is as it was exported
+	Beside     bool      // the body is the text beside the hidden parts that the card holds
+
+	Opens     []string // texts of hidden parts that the importer's user opens
+	OpensCard bool     // the importer's user opens the card: it gets the label even if a former import hid it
+	NameWas   string   // its name at the last import, from which the source has renamed it; "" if it has not
 
 	Past []Past // the card's earlier versions, oldest first; those that it has already are left out
 

@@ -33,6 +33,7 @@ type choice struct {
 	folded string // for comparison
 	used   bool
 	exact  bool // the choice matches an exact mark, not a suspicion
+	old    bool // of an earlier import
 }
 
 // choices are the items of Open or of Confirm. Of several that mean the same the first counts.
@@ -77,6 +78,47 @@ type Choices struct {
 // which keep them secret.
 func NewChoices(open, confirm []string) *Choices {
 	return &Choices{open: newChoices(open), confirm: newChoices(confirm), hides: map[secrecy.Mark]*Hide{}, seen: map[string]bool{}}
+}
+
+// Remember adds the decisions of earlier imports, except where a new one says the opposite.
+func (c *Choices) Remember(open, confirm []string) {
+	c.open.remember(open, c.confirm)
+	c.confirm.remember(confirm, c.open)
+}
+
+func (l *choices) remember(texts []string, opposite choices) {
+	for _, text := range texts {
+		folded := foldChoice(text)
+		if l.by[folded] != nil || opposite.by[folded] != nil && !opposite.by[folded].old {
+			continue
+		}
+		k := &choice{text: text, folded: folded, used: true, old: true}
+		l.by[folded] = k
+		l.all = append(l.all, k)
+	}
+}
+
+// Decisions returns the items of Open and of Confirm, with those that are remembered.
+func (c *Choices) Decisions() (open, confirm []string) { return c.open.texts(), c.confirm.texts() }
+
+func (l choices) texts() (all []string) {
+	for _, k := range l.all {
+		all = append(all, k.text)
+	}
+	return all
+}
+
+// HasOpen reports whether any decision opens something.
+func (c *Choices) HasOpen() bool { return len(c.open.all) > 0 }
+
+// Opens reports whether a decision opens the text that a mark hides.
+func (c *Choices) Opens(m secrecy.Mark, file string) bool {
+	if !m.Doubt || len(c.open.all) == 0 {
+		return false
+	}
+	m.What = markup.Clip(m.What, maxMark)
+	names := namesOfMark(m, file)
+	return len(c.open.matching(names)) > 0 && len(c.confirm.matching(names)) == 0
 }
 
 // namesOfMark returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the

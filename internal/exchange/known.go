@@ -13,7 +13,6 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/decoded"
 	"loregate/internal/markup"
-	"loregate/internal/secrecy"
 )
 
 // Memory is what an import remembers of a card: the sheet that it wrote, and the card after that.
@@ -21,6 +20,9 @@ type Memory struct {
 	Sheet digest       `json:"sheet"`
 	Card  digest       `json:"card"`
 	Parts digest       `json:"parts,omitzero"` // the card's hidden parts; zero is unknown
+	Text  digest       `json:"text,omitzero"`  // the sheet without decisions; zero is unknown
+	Want  access.Label `json:"want,omitzero"`  // the sheet's label; zero is unknown
+	Own   access.Label `json:"own,omitzero"`   // the card's own label after that; zero is unknown
 	ID    canon.CardID `json:"id,omitzero"`    // of the card, if the sheet's id is another
 }
 
@@ -61,7 +63,13 @@ func digestSheet(s *Sheet) digest {
 		above = s.Above.ID
 	}
 	return digestOf(s.Name, above, s.Parent, s.Root, s.MinLevel, s.Content.Type, s.Format, s.Content.Text,
-		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items, s.Hide, s.HideFields, s.Beside)
+		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items, s.Hide, s.HideFields, s.Beside,
+		s.Exported, s.Opens, s.OpensCard)
+}
+
+// digestSource returns the digest of a sheet without the decisions about it.
+func digestSource(s *Sheet) digest {
+	return digestOf(s.Name, s.Content.Text, sha256.Sum256(s.Content.file), s.Fields)
 }
 
 // digestCard returns the digest of the parts of a card that an import replaces. Its name and its
@@ -91,24 +99,17 @@ func (w *Writer) ExpectCards(ctx context.Context, expected map[canon.CardID]Memo
 		w.readSheet(ctx, s)
 		c := canon.Card{Type: cmp.Or(s.Content.Type, canon.TypeRichText), Format: s.Format, Fields: s.openFields(),
 			Codename: s.Codename}
-		if open := s.openText(); open != "" {
+		if open := s.Divide(*s.Content.Text).Open; open != "" {
 			c.Content = sha256.Sum256([]byte(open))
 		}
-		expected[s.ID] = Memory{Sheet: digestSheet(s), Card: digestCard(c)}
+		m := Memory{Sheet: digestSheet(s), Card: digestCard(c), Text: digestSource(s), Want: s.Label, Own: s.Label}
+		if s.InPlace && c.Content == sha256.Sum256([]byte(*s.Content.Text)) && len(s.HideFields) == 0 {
+			m.Parts = digestParts(nil)
+		}
+		expected[s.ID] = m
 		s.Content = Content{}
 	}
 	w.Summary.Problems = problems // the import reports them
-}
-
-// openText returns the text of a sheet that stays open when the canon has divided it.
-func (s *Sheet) openText() string {
-	if !s.InPlace {
-		return *s.Content.Text
-	}
-	w := secrecy.Writer{Form: secrecy.Markdown, Hides: true, Spans: s.Hide, AsWritten: true,
-		NewID: func() string { return "" }}
-	text, _ := w.Divide(secrecy.Text{}, *s.Content.Text)
-	return text.Open
 }
 
 // openFields returns the fields of a sheet that are not hidden.
@@ -184,17 +185,47 @@ func (w *Writer) keepKnown(s *Sheet) bool {
 // isConflict reports whether a card was changed both here and at the source since the last import.
 func (w *Writer) isConflict(s *Sheet) bool {
 	k, card, ok := w.knownCard(s)
+	if ok && !s.Folder && s.wasOpened(k, card) && !s.isContentOf(card) {
+		return true
+	}
 	if !ok || s.Folder || k.IsOf(card) && (k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}
 	return len(w.holders[card.ID]) > 0 || !s.isContentOf(card)
 }
 
+// isDecided reports whether a sheet differs from the last one in decisions alone.
+func (w *Writer) isDecided(s *Sheet) bool {
+	k, _, ok := w.knownCard(s)
+	return ok && k.Text.equal(digestSource(s))
+}
+
+// wasOpened reports whether a card that the source hides, as it did before, was opened here.
+func (s *Sheet) wasOpened(k Memory, card canon.Card) bool {
+	return !s.OpensCard && s.Label.Level > access.LevelUser && k.Want.Level == s.Label.Level && k.Own.Level == s.Label.Level &&
+		card.Own.Level < k.Own.Level
+}
+
+// ownLabel returns the own label that a sheet gives to its card. An import only raises labels, unless its user
+// opens a card; a card that was opened here stays open.
+func (w *Writer) ownLabel(s *Sheet, card canon.Card) access.Label {
+	k, known := w.Known[s.ID]
+	switch {
+	case known && s.wasOpened(k, card):
+		return card.Own
+	case s.OpensCard && known && (k.Own.Equal(card.Own) || k.Own.Level == access.LevelNone && onlyGM(card.Own)):
+		return s.Label
+	}
+	return card.Own.Meet(s.Label)
+}
+
+func onlyGM(l access.Label) bool { return l.Equal(access.NewLabel(access.LevelGM)) }
+
 // isContentOf reports whether a card already has the sheet's content.
 func (s *Sheet) isContentOf(c canon.Card) bool {
 	data := s.Content.file
 	if s.Content.Text != nil {
-		data = []byte(s.openText())
+		data = []byte(s.Divide(*s.Content.Text).Open)
 	}
 	return len(data) == 0 && c.Content == canon.Hash{} || c.Content == sha256.Sum256(data) && c.Format == s.Format
 }
@@ -211,15 +242,25 @@ func ConflictID(card canon.CardID) canon.CardID { return ChildID(card, conflictP
 func (w *Writer) putConflict(ctx context.Context, p *canon.Plan, t *tally, s *Sheet) error {
 	_, card, _ := w.knownCard(s)
 	was := card
-	card, err := p.SetLabel(card, card.Own.Meet(s.Label))
+	card, err := p.SetLabel(card, w.ownLabel(s, card))
 	if err != nil {
 		return reportRefusal(t, s.File, err)
+	}
+	decided := w.isDecided(s)
+	if decided {
+		if card, err = openParts(p, s, card); err != nil {
+			return reportRefusal(t, s.File, err)
+		}
 	}
 	t.claimed[card.ID], t.got[s] = s, card
 	if isSameCard(was, card) {
 		t.unchanged++
 	} else {
 		t.updated++
+	}
+	if decided {
+		t.resolved = append(t.resolved, s)
+		return nil
 	}
 	beside := &Sheet{File: s.File, ID: ConflictID(card.ID), Above: s, Name: conflictPart, Type: s.Content.Type,
 		Format: s.Format, Fields: s.Fields, Label: access.NewLabel(access.LevelGM), MatchIDOnly: true,

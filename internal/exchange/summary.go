@@ -20,7 +20,7 @@ type Summary struct {
 	TagLists  int // lists of tags that were created or changed
 	Versions  int // earlier versions of cards
 	Attached  int // files that became File or Image cards
-	Hidden    int // secrets moved out of readable cards into GM children
+	Hidden    int // cards with parts or fields that are hidden from some of their readers
 	Problems  []Problem
 	Hides     []Hide               // of an import: counts by the mark that hides; suspicions first
 	Mentions  []Mention            // of an import: texts that players read and that name or link hidden cards
@@ -73,7 +73,7 @@ func (s Summary) String() string {
 		count int
 		what  string
 	}{{s.Versions, "earlier versions"}, {s.Links, "links and layers"}, {s.TagLists, "lists of tags"},
-		{s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}} {
+		{s.Attached, "attachments"}, {s.Hidden, "cards with hidden parts"}} {
 		if n.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
 		}

@@ -2,6 +2,9 @@ package exchange
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -40,11 +43,11 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 		return err
 	}
 	if !found {
-		if _, trashed, err := p.Trashed(ctx, s.ID); err != nil || trashed {
-			if err == nil {
-				t.addProblem(s.File, "its card is in the trash and stays there; to update it, restore it and import again")
+		if card, trashed, err := p.Trashed(ctx, s.ID); err != nil || trashed {
+			if err != nil {
+				return err
 			}
-			return err
+			return w.putTrashed(ctx, p, t, s, card)
 		}
 	}
 	if found {
@@ -63,6 +66,42 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 	holders, err := p.Holders(card)
 	t.parts[s] = digestParts(holders)
 	return err
+}
+
+// putTrashed notes the card of a sheet that is in the trash to be restored, if the undo of an import put it there,
+// or the memory of a source that has one does not know it. Other cards stay there.
+func (w *Writer) putTrashed(ctx context.Context, p *canon.Plan, t *tally, s *Sheet, card canon.Card) error {
+	undone, err := p.WentByUndo(ctx, card)
+	if err != nil {
+		return err
+	}
+	if _, known := w.Known[s.ID]; !undone && (known || w.Known == nil) || card.TrashRoot != card.ID {
+		t.addProblem(s.File, "its card is in the trash and stays there; to update it, restore it and import again")
+		return nil
+	}
+	t.undone = append(t.undone, card)
+	t.claimed[card.ID], t.got[s] = s, card
+	t.count(s, &t.updated)
+	return nil
+}
+
+// restoreUndone takes cards out of the trash that putTrashed noted, parents first.
+func (w *Writer) restoreUndone(ctx context.Context, cards []canon.Card) error {
+	part := w.Grant.Part(strconv.Itoa(w.commits)+"-restored", w.Grant.Request().InputHash)
+	return persist(ctx, func() error {
+		_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
+			for _, c := range cards {
+				if _, trashed, err := p.Trashed(ctx, c.ID); err != nil || !trashed {
+					return err
+				}
+				if _, err := p.Restore(c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return err
+	})
 }
 
 // reportRefusal reports an error that is caused by the file's content, and returns every other
@@ -142,7 +181,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil,
-		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.InPlace, AsWritten: s.InPlace, Places: s.Places}
+		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), AsWritten: s.InPlace}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -178,8 +217,11 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 		t.unchanged++
 		return was, nil
 	}
-	card, err := p.SetLabel(was, was.Own.Meet(s.Label))
+	card, err := p.SetLabel(was, w.ownLabel(s, was))
 	if err != nil {
+		return canon.Card{}, err
+	}
+	if card, err = w.followName(p, t, s, card); err != nil {
 		return canon.Card{}, err
 	}
 	e, err := w.newEdit(p, s, card)
@@ -190,6 +232,12 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 	if err != nil {
 		return canon.Card{}, err
 	}
+	if p.HidOpenText(next) {
+		t.addProblem(s.File, "hides text that could be read here; its earlier versions are hidden too")
+	}
+	if next, err = openParts(p, s, next); err != nil {
+		return canon.Card{}, err
+	}
 	if isSameCard(was, next) {
 		t.count(s, &t.unchanged)
 	} else {
@@ -198,9 +246,44 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 	return next, nil
 }
 
+// followName renames a card that the source has renamed, unless it was renamed here.
+func (w *Writer) followName(p *canon.Plan, t *tally, s *Sheet, card canon.Card) (canon.Card, error) {
+	if s.NameWas == "" || markup.KeyOf(s.NameWas) != card.Key || markup.KeyOf(s.Name) == card.Key {
+		return card, nil
+	}
+	next, err := p.Rename(card, s.Name)
+	if fault.KindOf(err) == fault.Conflict || fault.KindOf(err) == fault.Rule {
+		t.addProblem(s.File, "is renamed at the source, and the card stays %q: %s", card.Name, ErrorText(err))
+		return card, nil
+	}
+	return next, err
+}
+
+// openParts opens the hidden parts of a card that the importer's user opens.
+func openParts(p *canon.Plan, s *Sheet, card canon.Card) (canon.Card, error) {
+	if len(s.Opens) == 0 {
+		return card, nil
+	}
+	parts, err := p.HiddenParts(card)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	var ids []string
+	for _, part := range parts {
+		is := strings.TrimSpace(part.Text)
+		if slices.ContainsFunc(s.Opens, func(text string) bool { return strings.TrimSpace(text) == is }) {
+			ids = append(ids, part.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return card, nil
+	}
+	return p.LabelParts(card, ids, access.NewLabel(access.LevelUser))
+}
+
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
-	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact && !s.Beside, Hide: s.Hide,
-		HideFields: s.HideFields, Undivided: !s.InPlace, AsWritten: s.InPlace, Places: s.Places, Beside: s.Beside}
+	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact && !s.Beside,
+		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), AsWritten: s.InPlace, Beside: s.Beside}
 	if s.Content.Text != nil {
 		e.Format = &s.Format
 	}

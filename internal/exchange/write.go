@@ -70,9 +70,10 @@ type tally struct {
 	problems                                               []Problem
 	claimed                                                map[canon.CardID]*Sheet
 	got                                                    map[*Sheet]canon.Card
-	digests                                                map[*Sheet]digest // of the sheets in got
+	digests, texts                                         map[*Sheet]digest // of the sheets in got, see Memory
 	parts                                                  map[*Sheet]digest // of the hidden parts of their cards
 	conflicts, resolved                                    []*Sheet
+	undone                                                 []canon.Card // to be restored before the sheets are written
 }
 
 // count counts a sheet whose card was created, updated or is unchanged, as the counter says. A list of tags
@@ -104,6 +105,9 @@ func persist(ctx context.Context, f func() error) error {
 	}
 }
 
+// errUndone makes a commit wait for the cards that are restored before it.
+var errUndone = errors.New("exchange: cards are in the trash")
+
 // commit runs plan in one commit and adds its tally to the summary. A commit that was made without an answer is
 // found when it is repeated: by the grant's idempotency key, or as cards that are as the source has them.
 func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) error) error {
@@ -113,11 +117,20 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	err := persist(ctx, func() error {
 		_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
 			t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{},
-				digests: map[*Sheet]digest{}, parts: map[*Sheet]digest{}}
-			return plan(p, t)
+				digests: map[*Sheet]digest{}, texts: map[*Sheet]digest{}, parts: map[*Sheet]digest{}}
+			if err := plan(p, t); err != nil || len(t.undone) == 0 || part.Request().DryRun {
+				return err
+			}
+			return errUndone
 		})
 		return err
 	})
+	if errors.Is(err, errUndone) {
+		if err := w.restoreUndone(ctx, t.undone); err != nil {
+			return err
+		}
+		return w.commit(ctx, plan)
+	}
 	if err != nil || t == nil { // no tally: an earlier attempt of the same call already made the commit
 		return err
 	}
@@ -151,7 +164,7 @@ func (w *Writer) rememberCards(t *tally) {
 		return
 	}
 	for s, c := range t.got {
-		m := Memory{Sheet: t.digests[s], Card: digestCard(c), Parts: t.parts[s]}
+		m := Memory{Sheet: t.digests[s], Card: digestCard(c), Parts: t.parts[s], Text: t.texts[s], Want: s.Label, Own: c.Own}
 		if c.ID != s.ID {
 			m.ID = c.ID
 		}
@@ -159,7 +172,7 @@ func (w *Writer) rememberCards(t *tally) {
 	}
 	for _, s := range t.resolved { // the card stays changed
 		m := w.Remembered[s.ID]
-		m.Card, m.Parts = w.Known[s.ID].Card, w.Known[s.ID].Parts
+		m.Card, m.Parts, m.Own = w.Known[s.ID].Card, w.Known[s.ID].Parts, w.Known[s.ID].Own
 		w.Remembered[s.ID] = m
 	}
 	for _, s := range t.conflicts {
@@ -235,7 +248,7 @@ func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
 	err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
 		for _, s := range batch {
 			if w.Remembered != nil {
-				t.digests[s] = digestSheet(s) // before the plan changes its label
+				t.digests[s], t.texts[s] = digestSheet(s), digestSource(s) // before the plan changes its label
 			}
 			put := w.putSheet
 			if w.isConflict(s) {
@@ -308,7 +321,7 @@ func (w *Writer) readSheet(ctx context.Context, s *Sheet) (size int) {
 	if s.Body == nil {
 		return 0
 	}
-	text, err := s.Body(ctx)
+	text, err := s.ReadText(ctx)
 	if failed := (notConverted{}); errors.As(err, &failed) {
 		w.Summary.Problems = AppendProblems(w.Summary.Problems, NewProblem(s.File, 0, "stays Markdown: %s", failed.Error()))
 		s.Content.Type = "Markdown"

@@ -115,6 +115,7 @@ type foundCard struct {
 	Name  string   `json:"name"`
 	Type  string   `json:"type"`
 	ID    string   `json:"id"`
+	Level string   `json:"level"`
 	Code  string   `json:"codename"`
 	Links []string `json:"links"`
 	More  int      `json:"more_links"`

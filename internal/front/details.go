@@ -149,7 +149,7 @@ func (f *Front) changePayload(ctx context.Context, c *op.Call, d args) (args, er
 		a["patch"] = args{"mode": "find_replace", "find": find, "replace": replace}
 	case text != "":
 		patch := args{"mode": "append", "content": text}
-		if err := fitPatch(ctx, card, patch); err != nil {
+		if err := fitPatch(ctx, c.Grant, card, patch); err != nil {
 			return nil, err
 		}
 		a["patch"] = patch

@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"fmt"
 
 	"loregate/internal/access"
 	"loregate/internal/op"
@@ -19,6 +20,7 @@ type historyOut struct {
 	Name     string   `json:"name,omitzero"`
 	Versions []change `json:"versions,omitempty"`
 	Changes  []commit `json:"changes,omitempty"`
+	Imports  []string `json:"imports,omitempty" jsonschema:"Imports in the time of these changes, each of many cards."`
 	Version  int      `json:"version,omitzero"`
 	At       string   `json:"at,omitzero"`
 	By       string   `json:"by,omitzero"`
@@ -101,9 +103,20 @@ func (f *Front) recentChanges(ctx context.Context, c *op.Call, in historyIn) (hi
 			Name string `json:"name"`
 			ID   string `json:"id"`
 		} `json:"changes"`
+		Imports []struct {
+			Kind   string `json:"kind"`
+			Source string `json:"source"`
+			At     string `json:"at"`
+			By     string `json:"by"`
+			Cards  int    `json:"cards"`
+		} `json:"imports"`
 		Next *int `json:"next_offset"`
 	}](ctx, f, c, "recent_changes", query)
 	var out historyOut
+	for _, s := range page.Imports {
+		of := map[bool]string{true: "undo of the import of ", false: "import of "}[s.Kind == "undo"]
+		out.Imports = append(out.Imports, fmt.Sprintf("%s: %s%s by %s, %d cards", s.At, of, s.Source, s.By, s.Cards))
+	}
 	for _, row := range page.Changes {
 		if n := len(out.Changes); n > 0 && out.Changes[n-1].ID == row.ID {
 			out.Changes[n-1].Cards += ", " + row.Name

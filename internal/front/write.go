@@ -27,6 +27,7 @@ type writeIn struct {
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Lowest role that may see a new page; user is everybody."`
 	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of the whole page, from call_operation get_card with full."`
 	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show the change."`
+	op.Answers
 }
 
 type writeOut struct {
@@ -133,7 +134,7 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 		a["markdown_content"] = *in.Content
 	}
 	if patch != nil {
-		if err := fitPatch(ctx, found, patch); err != nil {
+		if err := fitPatch(ctx, c.Grant, found, patch); err != nil {
 			return writeOut{}, err
 		}
 		a["patch"] = patch
@@ -188,7 +189,7 @@ func (f *Front) addLabels(ctx context.Context, c *op.Call, in writeIn, found fou
 	}
 	if err == nil && list.ID != "" {
 		add := args{"mode": "append", "content": "\n" + listOf(added)}
-		if err := fitPatch(ctx, list, add); err != nil {
+		if err := fitPatch(ctx, c.Grant, list, add); err != nil {
 			return out, err
 		}
 		out, err = f.wrote(ctx, c, "update_card", "changed", args{"name": "~" + list.ID, "patch": add})
@@ -214,16 +215,23 @@ func (a args) show() string {
 }
 
 // fitPatch gives the text of a patch the form of the card's content.
-func fitPatch(ctx context.Context, found foundCard, patch args) error {
+func fitPatch(ctx context.Context, g access.Grant, found foundCard, patch args) error {
 	text, ok := patch["content"].(string)
 	if !ok || canon.TextOf(found.Type) != canon.TextHTML {
 		return nil
+	}
+	if found.Level == access.LevelUser.String() || found.Level == "" {
+		settled, err := canon.Settle(g, "append", nil, text, canon.TextMarkdown)
+		if err != nil {
+			return err
+		}
+		text = settled
 	}
 	html, err := marked.ToHTML(ctx, text)
 	if err != nil {
 		return fault.BadField("append", "cannot be converted to the HTML of this card").Because(err)
 	}
-	patch["content"] = html
+	patch["content"] = canon.Settled(html)
 	return nil
 }
 

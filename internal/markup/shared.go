@@ -5,13 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// SharedPiece is a piece of text that two texts share: Len bytes from offset A of the first and from offset B of the second.
+// SharedPiece is a piece of text that two texts share: Len bytes from offset A of the first and from offset B of
+// the second.
 type SharedPiece struct{ A, B, Len int }
 
-// Shared returns the pieces that two texts share, in order and as long as possible: whole lines, and in the lines that
-// differ words and single signs. It is bounded as Diff is: where too many of them differ, only the same beginning and the
-// same end match.
+// Shared returns the pieces that two texts share, in order and as long as possible: whole lines, and in the lines
+// that differ words and single signs. It is bounded as Diff is: where too many of them differ, only the same
+// beginning and the same end match.
 func Shared(a, b string) (all []SharedPiece) {
+	if a == "" || b == "" {
+		return nil
+	}
 	add := func(m SharedPiece) {
 		switch n := len(all); {
 		case m.Len == 0:

@@ -30,7 +30,7 @@ func (s *Server) answersDirectly(m *envelope) bool {
 		return !s.cfg.Fixtures.hasResource(m.target)
 	}
 	o, ok := s.cfg.Engine.Find(m.target)
-	return !(ok && o.Interactive) && !s.cfg.Fixtures.hasTool(m.target)
+	return !(ok && o.MayAskBack()) && !s.cfg.Fixtures.hasTool(m.target)
 }
 
 // answerEnvelope returns the message that answers an envelope, and the error in that message, if

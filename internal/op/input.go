@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/google/uuid"
 
+	"loregate/internal/access"
 	"loregate/internal/body"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -27,6 +28,7 @@ type input struct {
 	target   string
 	player   uuid.UUID
 	dry      bool
+	unsure   access.Unsure
 	upload   *body.File // nil for none
 	part     bool       // of another call, whose world it has unless it names a campaign
 }
@@ -34,6 +36,7 @@ type input struct {
 // readInput checks a call's input and removes the engine's own fields from it.
 func (o *Operation) readInput(r Request) (in input, err error) {
 	in.world, in.key, in.dry, in.part = r.World, r.IdempotencyKey, r.whole.Request().DryRun, r.whole.Valid()
+	in.unsure = r.whole.Request().Unsure
 	raw := []byte(r.Input)
 	if len(raw) == 0 {
 		raw = []byte("{}")
@@ -60,6 +63,7 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 		n.takeMember(o.upload)
 	}
 	o.setGuardFields(&n, &in)
+	o.setUnsure(&n, &in, &f)
 	checkKey(in.key, &f)
 	if err := f.err(); err != nil {
 		return in, o.withExample(err)
@@ -76,8 +80,8 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 	return in, nil
 }
 
-// takeUpload takes a file out of an input that has it as base64, so that a file is handled in one way however it came. A
-// text that is not base64 stays, and is refused when the input is decoded.
+// takeUpload takes a file out of an input that has it as base64, so that a file is handled in one way however it
+// came. A text that is not base64 stays, and is refused when the input is decoded.
 func (o *Operation) takeUpload(n *node) *body.File {
 	v := n.member(o.upload)
 	if v == nil || v.kind != '"' {
@@ -184,6 +188,28 @@ func (o *Operation) setGuardFields(n *node, in *input) {
 	}
 	if v := n.member(o.Player); o.Player != "" && v != nil && v.kind == '"' {
 		in.player, _ = uuid.Parse(v.text) // a codename is nobody's id
+	}
+}
+
+// The input fields with the answer about unsure marks of secrecy; see [Answers].
+const (
+	asWritten   = "as_written"
+	hidesUnsure = "hide_unsure"
+)
+
+// setUnsure records the answer about unsure marks of secrecy.
+func (o *Operation) setUnsure(n *node, in *input, f *faults) {
+	isSet := func(name string) bool {
+		v := n.member(name)
+		return v != nil && v.kind == 't' && o.declaresField(name)
+	}
+	switch text, hides := isSet(asWritten), isSet(hidesUnsure); {
+	case text && hides:
+		f.add(&fieldPath{name: hidesUnsure, index: -1}, "give as_written, for text, or hide_unsure, not both")
+	case text:
+		in.unsure = access.UnsureText
+	case hides:
+		in.unsure = access.UnsureHides
 	}
 }
 

@@ -120,7 +120,8 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 	divert bool) access.Request {
 	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole,
 		Operator: o.Operator, People: o.People, Audience: o.Audience,
-		World: w, Target: in.target, Player: in.player, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
+		World: w, Target: in.target, Player: in.player, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry,
+		Unsure: in.unsure}
 	a.Class = cmp.Or(a.Class, access.ClassCall)
 	if divert {
 		a.Effect = access.Propose
@@ -168,6 +169,9 @@ func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r R
 		return nil, err
 	}
 	out, err := o.callHandler(ctx, call, in.json, upload)
+	if out, err = o.askUnsure(ctx, call, r.Asker, in.json, upload, out, err); err != nil {
+		err = o.withAnswers(err)
+	}
 	if asking, ok := errors.AsType[*Asking](err); ok {
 		return &Answer{Asks: &asking.Form}, nil
 	}
@@ -305,9 +309,9 @@ func recoverPanic(errp *error) {
 	}
 }
 
-// Foresee returns the error with which Invoke would refuse a call for the rights or limits of its caller, before the
-// call's body is read, and the world as far as the address or the key tells it. The caller of Foresee passes the error
-// to Refused.
+// Foresee returns the error with which Invoke would refuse a call for the rights or limits of its caller, before
+// the call's body is read, and the world as far as the address or the key tells it. The caller of Foresee passes
+// the error to Refused.
 func (l *Local) Foresee(ctx context.Context, c access.Caller, r Request) (access.WorldID, error) {
 	o, surface, _ := l.pickOperation(c, r)
 	if o == nil {

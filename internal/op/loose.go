@@ -48,9 +48,10 @@ func (o *Operation) Run(ctx context.Context, c *Call, input json.RawMessage) (ou
 	if c.Progress == nil {
 		c.Progress = noProgress
 	}
+	c.Grant = c.Grant.Answering(o.answerIn(input))
 	out, err := o.callHandler(ctx, c, input, nil)
 	if err != nil {
-		return nil, toTimeoutFault(ctx, err)
+		return nil, o.withAnswers(toTimeoutFault(ctx, err))
 	}
 	return o.encodeOutput(out, 0, inputFromJSON(input))
 }

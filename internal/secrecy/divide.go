@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,13 +14,30 @@ import (
 
 // Writer divides the texts that somebody writes into their open text and their hidden parts.
 type Writer struct {
-	Form  Form
-	Hides bool          // marks hide; without it they are text
-	Label access.Label  // of new parts
-	NewID func() string // of new parts
-	Spans []markup.Span // ranges of the whole text that are hidden besides those with an exact mark
+	Form   Form
+	Hides  bool          // marks hide; without it they are text
+	Label  access.Label  // of new parts
+	NewID  func() string // of new parts
+	Ranges []Range       // of the whole text, hidden besides those with an exact mark
 	// AsWritten keeps the text of parts that have no mark. Otherwise they get a comment around them.
 	AsWritten bool
+	// TextSigns makes marks without an end text. Otherwise they hide the rest of the text.
+	TextSigns bool
+	// Converted tells that the text before is in another form, so that nothing but its words can be compared.
+	Converted bool
+	// Anew lets the marks in text that was open hide too.
+	Anew bool
+}
+
+// Range is a range of a text that is hidden.
+type Range struct {
+	markup.Span
+	Label access.Label // zero: that of new parts
+}
+
+// Ranges returns ranges without a label.
+func Ranges(spans []markup.Span) []Range {
+	return slicesx.Map(spans, func(s markup.Span) Range { return Range{Span: s} })
 }
 
 // Outcome tells how a written text was divided.
@@ -29,23 +47,38 @@ type Outcome struct {
 	Hid       bool     // text that was open before is hidden now
 }
 
-// Divide divides a whole text that its writer made of the whole text before. Text that is the same as before keeps its
-// label, hidden text also where it has lost its mark. New text with an exact mark is hidden. Only the parts of before
-// are compared, so that parts which the writer does not see must not be among them.
+// Divide divides a whole text that its writer made of the whole text before. Text that is the same as before keeps
+// its label, hidden text also where it has lost its mark. New text with an exact mark is hidden. Only the parts of
+// before are compared, so that parts which the writer does not see must not be among them.
 func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
-	if len(w.Spans) == 0 && whole == before.Whole() && len(before.Parts)+len(before.Open) > 0 {
+	if len(w.Ranges) == 0 && !w.Anew && whole == before.Whole() && len(before.Parts)+len(before.Open) > 0 {
 		return before, Outcome{}
 	}
-	if len(w.Spans)+len(before.Parts) == 0 && !MayHoldMark(whole, w.Form) {
+	if len(w.Ranges)+len(before.Parts) == 0 && !MayHoldMark(whole, w.Form) {
 		return Text{Open: whole}, Outcome{}
+	}
+	if w.Converted && len(before.Parts) > 0 {
+		if text, out, ok := w.divideConverted(before, whole); ok {
+			return text, out
+		}
 	}
 	d := &division{Writer: w, before: before, was: before.Whole(), text: whole, places: before.Places()}
 	d.shared = markup.Shared(d.was, whole)
-	d.keepParts()
-	d.hideMarks(markup.Span{From: 0, To: len(whole)}, 0)
-	for _, s := range w.Spans {
-		d.hide(s)
+	d.scan = whole
+	if d.Hides {
+		d.scan = withoutSigns(whole, d.Form, func(s span) bool {
+			return d.TextSigns || d.wasOpen(markup.Span{From: s.from, To: s.to})
+		})
 	}
+	d.keepParts()
+	for _, r := range w.Ranges {
+		if d.Label = w.Label; r.Label.Level != access.LevelNone {
+			d.Label = r.Label
+		}
+		d.hide(r.Span)
+	}
+	d.Label = w.Label
+	d.hideMarks(markup.Span{From: 0, To: len(whole)}, 0)
 	if len(before.Parts) > 0 {
 		d.keepDoubtful()
 		d.openAround()
@@ -54,24 +87,46 @@ func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 	return d.joinRuns(), d.out
 }
 
+// divideConverted divides a text that was converted, with marks around its hidden parts. ok is false if a part of
+// before is none of the marked parts.
+func (w Writer) divideConverted(before Text, whole string) (t Text, out Outcome, ok bool) {
+	d := &division{Writer: w, before: before, text: whole, scan: whole, owners: make([]int32, len(whole)),
+		parts: slices.Clone(before.Parts)}
+	for _, r := range w.Ranges {
+		d.hide(r.Span)
+	}
+	d.hideMarks(markup.Span{From: 0, To: len(whole)}, 0)
+	for i := range before.Parts {
+		if !slices.Contains(d.owners, int32(i+1)) {
+			return Text{}, Outcome{}, false
+		}
+	}
+	d.keepLines()
+	return d.joinRuns(), d.out, true
+}
+
 // division is the work of Divide.
 type division struct {
 	Writer
-	before Text
-	was    string        // the whole text before
-	places []markup.Span // of the parts in it
-	text   string        // the whole text
-	shared []markup.SharedPiece
-	owners []int         // by byte of the text, one more than the index of its part; 0: open
-	ranges []markup.Span // of the parts of before in the text
-	marked []markup.Span // ranges with exact marks that hide
-	parts  []Passage     // those of before, then the new ones
-	out    Outcome
+	before     Text
+	was        string        // the whole text before
+	places     []markup.Span // of the parts in it
+	text       string        // the whole text
+	scan       string        // the same without the signs of marks without an end that are text
+	shared     []markup.SharedPiece
+	owners     []int32              // by byte of the text, one more than the index of its part; 0: open
+	ranges     []markup.Span        // of the parts of before in the text
+	marked     []markup.Span        // ranges with exact marks that hide
+	sharedOpen []markup.SharedPiece // with the open text before; nil: not looked for
+	wasHidden  []bool               // by byte of the text before; nil: not looked for
+	marks      map[int]bool         // beginnings of the exact marks of the text before; nil: not looked for
+	parts      []Passage            // those of before, then the new ones
+	out        Outcome
 }
 
 // keepParts finds the parts of before in the text.
 func (d *division) keepParts() {
-	d.owners = make([]int, len(d.text))
+	d.owners = make([]int32, len(d.text))
 	d.parts = slices.Clone(d.before.Parts)
 	d.ranges = make([]markup.Span, len(d.places))
 	for i, p := range d.places {
@@ -80,8 +135,76 @@ func (d *division) keepParts() {
 			r.To = r.From
 		}
 		d.ranges[i] = r
-		d.fill(r, i+1)
+		for _, s := range d.withoutOpen(r) {
+			d.fill(s, i+1)
+		}
 	}
+}
+
+// withoutOpen returns a range of the text without the words that stood in the open text before.
+func (d *division) withoutOpen(r markup.Span) (left []markup.Span) {
+	if d.wasHidden == nil {
+		d.wasHidden = make([]bool, len(d.was))
+		for _, p := range d.places {
+			for i := p.From; i < p.To; i++ {
+				d.wasHidden[i] = true
+			}
+		}
+	}
+	kept := make([]bool, r.To-r.From) // bytes that stood in the text before
+	var open []markup.Span
+	for _, m := range d.shared {
+		for from, to := max(m.B, r.From), min(m.B+m.Len, r.To); from < to; {
+			end := from
+			for end < to && !d.wasHidden[m.A+end-m.B] {
+				end++
+			}
+			if strings.ContainsFunc(d.text[from:end], isWordSign) {
+				open = append(open, markup.Span{From: from, To: end})
+			}
+			for ; from < to && from <= end; from++ {
+				kept[from-r.From] = true
+			}
+		}
+	}
+	open = append(open, d.movedAround(r, kept)...)
+	slices.SortFunc(open, func(a, b markup.Span) int { return a.From - b.From })
+	for _, s := range open {
+		if s.From > r.From {
+			left = append(left, markup.Span{From: r.From, To: s.From})
+		}
+		r.From = max(r.From, s.To)
+	}
+	return append(left, r)
+}
+
+// movedAround returns the longer texts in a range that stood in the open text before, and seem new because hidden
+// text has moved past them.
+func (d *division) movedAround(r markup.Span, kept []bool) (open []markup.Span) {
+	fresh := func(i int) bool { return !kept[i] && isWordSign(rune(d.text[r.From+i])) }
+	if i := slices.IndexFunc(kept, func(k bool) bool { return !k }); i < 0 || !containsIndex(len(kept), fresh) {
+		return nil
+	}
+	if d.sharedOpen == nil {
+		d.sharedOpen = markup.Shared(d.before.Open, d.text)
+	}
+	for _, m := range d.sharedOpen {
+		s := markup.Span{From: max(m.B, r.From), To: min(m.B+m.Len, r.To)}
+		if s.From < s.To && len(wordsIn(d.text[s.From:s.To])) >= minSaid &&
+			!slices.Contains(kept[s.From-r.From:s.To-r.From], true) {
+			open = append(open, s)
+		}
+	}
+	return open
+}
+
+func containsIndex(n int, f func(int) bool) bool {
+	for i := range n {
+		if f(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // Follow returns the ranges in a text of ranges of the text before.
@@ -145,14 +268,14 @@ func isWordSign(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r)
 func (d *division) fill(r markup.Span, owner int) {
 	for i := r.From; i < r.To; i++ {
 		if d.owners[i] == 0 {
-			d.owners[i] = owner
+			d.owners[i] = int32(owner)
 		}
 	}
 }
 
 // hideMarks hides the ranges with exact marks in a part of the text. Marks that were open before stay open.
 func (d *division) hideMarks(in markup.Span, depth int) {
-	text := d.text[in.From:in.To]
+	text := d.scan[in.From:in.To]
 	if depth > maxRounds || !MayHoldMark(text, d.Form) {
 		return
 	}
@@ -162,7 +285,7 @@ func (d *division) hideMarks(in markup.Span, depth int) {
 			continue
 		}
 		from, to := Peel(d.text[s.From:s.To])
-		if head := (markup.Span{From: s.From, To: s.From + from}); from > 0 && d.wasOpen(head) {
+		if head := (markup.Span{From: s.From, To: s.From + from}); from > 0 && d.wasOpen(head) && d.wasMark(s.From) {
 			d.hideMarks(markup.Span{From: head.To, To: s.From + to}, depth+1)
 			continue
 		}
@@ -186,6 +309,8 @@ func exactSpans(text string, form Form) []span {
 
 func isExactMark(m Mark) bool { return !m.Doubt }
 
+func everyMark(Mark) bool { return true }
+
 // wholeMarked reports whether a Markdown text has an exact mark that is about all of it, such as the tag #gm.
 func wholeMarked(text string, form Form) bool {
 	return form == Markdown && slices.ContainsFunc(textMarks(text), isExactMark)
@@ -204,6 +329,9 @@ func (h Result) spans() []span {
 
 // wasOpen reports whether a range of the text stood in the text before as it is, and was open.
 func (d *division) wasOpen(s markup.Span) bool {
+	if d.Anew {
+		return false
+	}
 	for _, m := range d.shared {
 		if s.From < m.B || s.To > m.B+m.Len {
 			continue
@@ -212,6 +340,35 @@ func (d *division) wasOpen(s markup.Span) bool {
 		return !slices.ContainsFunc(d.places, func(p markup.Span) bool { return p.From < at+s.To-s.From && at < p.To })
 	}
 	return false
+}
+
+// wasMark reports whether a mark began in the text before at the place that a place in the text had there.
+func (d *division) wasMark(at int) bool {
+	if d.marks == nil {
+		d.marks = map[int]bool{}
+		d.findMarks(markup.Span{From: 0, To: len(d.was)}, 0)
+	}
+	for _, m := range d.shared {
+		if m.B <= at && at < m.B+m.Len {
+			return d.marks[m.A+at-m.B]
+		}
+	}
+	return false
+}
+
+// findMarks notes the beginnings of the exact marks in a range of the text before, also within others.
+func (d *division) findMarks(in markup.Span, depth int) {
+	text := d.was[in.From:in.To]
+	if depth > maxRounds || !MayHoldMark(text, d.Form) {
+		return
+	}
+	for _, s := range exactSpans(text, d.Form) {
+		at := in.From + s.from
+		d.marks[at] = true
+		if from, to := Peel(text[s.from:s.to]); from > 0 {
+			d.findMarks(markup.Span{From: at + from, To: at + to}, depth+1)
+		}
+	}
 }
 
 func (d *division) ignore(s markup.Span) {
@@ -227,7 +384,7 @@ func (d *division) ignore(s markup.Span) {
 func (d *division) hide(s markup.Span) {
 	owner := 0
 	for i := s.From; i < s.To && owner == 0; i++ {
-		owner = d.owners[i]
+		owner = int(d.owners[i])
 	}
 	if owner > len(d.before.Parts) || owner == 0 {
 		if moved := d.movedPart(d.text[s.From:s.To]); moved != 0 {
@@ -245,16 +402,29 @@ func (d *division) hide(s markup.Span) {
 	d.fill(s, owner)
 }
 
-// movedPart returns the owner for a text that is the one of a part which is nowhere in the text any more; 0 if there is
-// none.
+// movedPart returns the owner for a text that is the one of a part which is nowhere in the text any more; 0 if
+// there is none.
 func (d *division) movedPart(text string) int {
 	text = strings.TrimSpace(text)
 	for i, p := range d.before.Parts {
-		if strings.TrimSpace(p.Text) == text && !slices.Contains(d.owners, i+1) {
+		if (strings.TrimSpace(p.Text) == text || d.Converted && hasMostWords(p.Text, text)) &&
+			!slices.Contains(d.owners, int32(i+1)) {
 			return i + 1
 		}
 	}
 	return 0
+}
+
+// hasMostWords reports whether most of the words of two texts are the same.
+func hasMostWords(a, b string) bool {
+	all, others := wordsOf(a), wordsOf(b)
+	same := 0
+	for word := range all {
+		if others[word] {
+			same++
+		}
+	}
+	return 2*same >= max(len(all), len(others))
 }
 
 // hidesOpen reports whether a range holds words that were open before.
@@ -276,11 +446,11 @@ func (d *division) isOpenBefore(at int) bool {
 // keepDoubtful hides the ranges whose mark only looks secret, and which are hidden parts already: new text in them is
 // secret too.
 func (d *division) keepDoubtful() {
-	h := Split(d.text, d.Form, func(Mark) bool { return true })
+	h := Split(d.scan, d.Form, everyMark)
 	for _, s := range h.spans() {
 		first := s.from + len(d.text[s.from:s.to]) - len(strings.TrimLeft(d.text[s.from:s.to], " \t\n"))
-		if first < s.to && d.owners[first] > 0 && d.owners[first] <= len(d.before.Parts) {
-			d.fill(markup.Span{From: s.from, To: s.to}, d.owners[first])
+		if first < s.to && d.owners[first] > 0 && int(d.owners[first]) <= len(d.before.Parts) {
+			d.fill(markup.Span{From: s.from, To: s.to}, int(d.owners[first]))
 		}
 	}
 }
@@ -299,9 +469,10 @@ func (d *division) openAround() {
 			if s.From < at || s.From > r.To {
 				continue
 			}
-			if rest := d.text[at:s.From]; d.mapStart(d.places[i].From) == r.From && !sharesWord(words, rest) {
+			if rest := d.text[at:s.From]; strings.ContainsFunc(rest, isWordSign) &&
+				d.mapStart(d.places[i].From) == r.From && !sharesWord(words, rest) {
 				for k := at; k < s.From; k++ {
-					if d.owners[k] == owner {
+					if int(d.owners[k]) == owner {
 						d.owners[k] = 0
 					}
 				}
@@ -333,53 +504,155 @@ func sharesWord(words map[string]bool, text string) bool {
 	return false
 }
 
-// keepLines hides the lines of hidden parts, and longer texts in a line, that turn up in open text.
+// keepLines hides the lines and phrases of hidden parts that turn up in open text, and texts of several words out of
+// them. The beginnings of lines, the signs between words and tags do not matter.
 func (d *division) keepLines() {
-	open, hidden := map[string]bool{}, map[string]int{}
+	open := map[string]bool{}
 	for line := range strings.SplitSeq(d.before.Open, "\n") {
-		open[strings.TrimSpace(line)] = true
+		open[coreOf(line)] = true
 	}
-	work := 0
+	openWords := sayings{}
+	openWords.addAll(d.before.Open)
+	lines, said := map[string]int{}, sayings{}
 	for i, p := range d.before.Parts {
 		from, to := Peel(p.Text)
 		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
-			line = strings.TrimSpace(line)
-			if open[line] || len(wordsOf(line)) == 0 {
+			core := coreOf(line)
+			if open[core] || len(wordsOf(core)) == 0 {
 				continue
 			}
-			hidden[line] = i + 1
-			if len(strings.Fields(line)) < minSaid || strings.Contains(d.before.Open, line) {
-				continue
-			}
-			if work += len(d.text); work < maxSought {
-				d.keepText(line, i+1)
+			lines[core] = i + 1
+			for phrase := range strings.FieldsFuncSeq(withoutTags(line), isPhraseEnd) {
+				said.addPhrase(phrase, i+1)
 			}
 		}
+		said.addAll(p.Text[from:to], i+1)
 	}
+	d.keepSaid(said, openWords)
 	at := 0
 	for line := range strings.SplitAfterSeq(d.text, "\n") {
-		if owner := hidden[strings.TrimSpace(line)]; owner > 0 {
+		if owner := lines[coreOf(line)]; owner > 0 {
 			d.fill(markup.Span{From: at, To: at + len(line)}, owner)
 		}
 		at += len(line)
 	}
 }
 
+// coreOf returns a line from its first word to its last, without tags.
+func coreOf(line string) string {
+	line = lineBegin.ReplaceAllString(withoutTags(strings.NewReplacer("<!--", " ", "-->", " ").Replace(line)), " ")
+	return strings.TrimFunc(line, func(r rune) bool { return !isWordSign(r) })
+}
+
+func isPhraseEnd(r rune) bool { return strings.ContainsRune(".!?;[]{}|&*_=~%#:", r) }
+
+// Number of words of a text that is known again.
 const (
-	minSaid   = 3       // words of a text that is known again in the middle of a line
-	maxSought = 1 << 26 // bytes in which such texts are looked for
+	minPhrase = 3 // of a phrase as a whole
+	minSaid   = 5 // out of a longer text
 )
 
-// keepText hides a text wherever it stands.
-func (d *division) keepText(text string, owner int) {
-	for at := 0; ; {
-		i := strings.Index(d.text[at:], text)
-		if i < 0 {
-			return
+// sayings are the texts of several words that a text says, with the owner of each.
+type sayings map[uint64]int
+
+// sayingSeed makes the sayings of all texts comparable.
+var sayingSeed = maphash.MakeSeed()
+
+// addAll adds all texts of minPhrase to minSaid words; with an owner, those of minSaid words alone.
+func (s sayings) addAll(text string, owner ...int) {
+	words := wordsIn(text)
+	for i := range words {
+		for n := minPhrase; n <= minSaid && i+n <= len(words); n++ {
+			if len(owner) == 0 {
+				s[hashWords(text, words[i:i+n])] = 1
+			} else if n == minSaid {
+				s[hashWords(text, words[i:i+n])] = owner[0]
+			}
 		}
-		at += i + len(text)
-		d.fill(markup.Span{From: at - len(text), To: at}, owner)
 	}
+}
+
+// addPhrase adds a phrase of few words.
+func (s sayings) addPhrase(text string, owner int) {
+	if words := wordsIn(text); len(words) >= minPhrase && len(words) < minSaid {
+		s[hashWords(text, words)] = owner
+	}
+}
+
+func hashWords(text string, words []markup.Span) uint64 {
+	var h maphash.Hash
+	h.SetSeed(sayingSeed)
+	for _, w := range words {
+		_, _ = h.WriteString(strings.ToLower(text[w.From:w.To])) // never fails
+		_ = h.WriteByte(' ')
+	}
+	return h.Sum64()
+}
+
+// wordsIn returns the ranges of the words of a text, without those in tags.
+func wordsIn(text string) (words []markup.Span) {
+	text = withoutTags(text)
+	for i := 0; i < len(text); {
+		from := strings.IndexFunc(text[i:], isWordSign)
+		if from < 0 {
+			break
+		}
+		from += i
+		to := strings.IndexFunc(text[from:], func(r rune) bool { return !isWordSign(r) })
+		if i = from + to; to < 0 {
+			i = len(text)
+		}
+		words = append(words, markup.Span{From: from, To: i})
+	}
+	return words
+}
+
+var anyTag = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+
+// withoutTags returns a text of the same length with blanks in place of tags.
+func withoutTags(text string) string {
+	return anyTag.ReplaceAllStringFunc(text, func(tag string) string { return strings.Repeat(" ", len(tag)) })
+}
+
+// keepSaid hides the texts of hidden parts that stand anywhere in the text, and not in the open text before, with
+// the new text around them in their line or block.
+func (d *division) keepSaid(hidden, open sayings) {
+	words := wordsIn(d.text)
+	done := 0
+	for i := range words {
+		for n := minPhrase; n <= minSaid && i+n <= len(words); n++ {
+			said := markup.Span{From: words[i].From, To: words[i+n-1].To}
+			h := hashWords(d.text, words[i:i+n])
+			owner := hidden[h]
+			if owner == 0 || open[h] != 0 || said.To <= done {
+				continue
+			}
+			for _, s := range d.withoutOpen(d.blockAround(said)) {
+				if s.From < said.To && said.From < s.To {
+					d.fill(s, owner)
+					done = max(done, s.To)
+				}
+			}
+		}
+	}
+}
+
+// blockTag matches a tag that begins or ends a block.
+var blockTag = regexp.MustCompile(`(?i)</?(?:p|div|li|t[dhr]|h[1-6]|blockquote|[ou]l|table|section|br|hr|pre)\b[^<>]*>`)
+
+// blockAround returns the line of a range, or in HTML its block.
+func (d *division) blockAround(said markup.Span) markup.Span {
+	block := markup.Span{From: strings.LastIndexByte(d.text[:said.From], '\n') + 1, To: len(d.text)}
+	if i := strings.IndexByte(d.text[said.To:], '\n'); i >= 0 {
+		block.To = said.To + i
+	}
+	if tags := blockTag.FindAllStringIndex(d.text[block.From:said.From], -1); len(tags) > 0 {
+		block.From += tags[len(tags)-1][1]
+	}
+	if tag := blockTag.FindStringIndex(d.text[said.To:block.To]); tag != nil {
+		block.To = said.To + tag[0]
+	}
+	return block
 }
 
 // run is a range of the text that belongs to one part.
@@ -453,17 +726,41 @@ func (d *division) runs() (all []run) {
 		for i < len(d.owners) && d.owners[i] == d.owners[from] {
 			i++
 		}
-		if owner := d.owners[from]; owner > 0 && strings.TrimSpace(d.text[from:i]) != "" {
-			all = append(all, run{markup.Span{From: from, To: i}, owner})
+		r := run{markup.Span{From: from, To: i}, int(d.owners[from])}
+		if d.Form == HTML && r.owner > 0 {
+			keepTags(d.text, &r.Span)
+		}
+		if r.owner > 0 && r.From < r.To && strings.TrimSpace(d.text[r.From:r.To]) != "" {
+			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// widen takes the blank into the parts that would show in the open text where they stood: the rest of a line, an empty
-// line, a space, an empty element.
+// bareTag matches a tag without attributes.
+var bareTag = regexp.MustCompile(`^</?[a-zA-Z0-9]+\s*/?>`)
+
+// keepTags takes the tags without attributes out of a range that it cuts.
+func keepTags(text string, s *markup.Span) {
+	if at := strings.LastIndexByte(text[:s.From], '<'); at >= 0 {
+		if tag := bareTag.FindString(text[at:]); at+len(tag) > s.From {
+			s.From = min(at+len(tag), s.To)
+		}
+	}
+	if at := strings.LastIndexByte(text[s.From:s.To], '<'); at >= 0 {
+		if tag := bareTag.FindString(text[s.From+at:]); s.From+at+len(tag) > s.To {
+			s.To = s.From + at
+		}
+	}
+}
+
+// widen takes the blank into the parts that would show in the open text where they stood: the rest of a line, an
+// empty line, a space, an empty element.
 func (d *division) widen(runs []run) []run {
 	for i := range runs {
+		if o := runs[i].owner - 1; o < len(d.ranges) && runs[i].Span == d.ranges[o] {
+			continue // it has its blank
+		}
 		low, high := 0, len(d.text)
 		if i > 0 {
 			low = runs[i-1].To
@@ -543,7 +840,7 @@ func (d *division) wrapUnmarked(runs []run) []run {
 	if !d.Hides || d.AsWritten {
 		return runs
 	}
-	h := Split(d.text, d.Form, func(Mark) bool { return true })
+	h := Split(d.text, d.Form, everyMark)
 	covered := h.spans()
 	if wholeMarked(d.text, d.Form) {
 		covered = []span{{0, len(d.text)}}
@@ -557,27 +854,47 @@ func (d *division) wrapUnmarked(runs []run) []run {
 		if !holdsWords(joinSpans(d.text, subtractFrom(span{from, to}, covered))) {
 			continue
 		}
-		for _, wrap := range wrappers[d.Form] {
-			text := d.text[:from] + wrap[0] + d.text[from:to] + wrap[1] + d.text[to:]
-			end := to + len(wrap[0]) + len(wrap[1])
-			again := Split(text, d.Form, isExactMark)
-			if slices.Contains(again.spans(), span{from, end}) {
-				d.text = text
-				grown := end - to
-				r.To += grown
-				for k := i + 1; k < len(runs); k++ {
-					runs[k].From, runs[k].To = runs[k].From+grown, runs[k].To+grown
-				}
-				for k := range covered {
-					if covered[k].from >= to {
-						covered[k].from, covered[k].to = covered[k].from+grown, covered[k].to+grown
-					}
-				}
-				break
+		text, grown := wrap(d.text, d.Form, span{from, to})
+		d.text = text
+		r.To += grown
+		for k := i + 1; k < len(runs); k++ {
+			runs[k].From, runs[k].To = runs[k].From+grown, runs[k].To+grown
+		}
+		for k := range covered {
+			if covered[k].from >= to {
+				covered[k].from, covered[k].to = covered[k].from+grown, covered[k].to+grown
 			}
 		}
 	}
 	return runs
+}
+
+// Marked returns a text in which a mark that an import reads is around every hidden part.
+func (t Text) Marked(form Form) Text {
+	d := &division{Writer: Writer{Form: form, Hides: true}, text: t.Whole()}
+	runs := make([]run, len(t.Parts))
+	for i, place := range t.Places() {
+		runs[i] = run{place, i + 1}
+	}
+	t.Parts = slices.Clone(t.Parts)
+	for i, r := range d.wrapUnmarked(runs) {
+		t.Parts[i].Text = d.text[r.From:r.To]
+	}
+	return t
+}
+
+// wrap puts a comment around a range of a text, and returns the number of bytes by which it grows: 0 if none hides
+// there.
+func wrap(text string, form Form, s span) (wrapped string, grown int) {
+	for _, signs := range wrappers[form] {
+		wrapped := text[:s.from] + signs[0] + text[s.from:s.to] + signs[1] + text[s.to:]
+		grown := len(signs[0]) + len(signs[1])
+		h := Split(wrapped, form, isExactMark)
+		if slices.Contains(h.spans(), span{s.from, s.to + grown}) {
+			return wrapped, grown
+		}
+	}
+	return text, 0
 }
 
 // wrappers are the comments that hide a text, by its form.
@@ -589,7 +906,7 @@ var wrappers = map[Form][][2]string{
 
 // IsMarked reports whether an import would hide all of a part, by marks that hide or look secret.
 func IsMarked(part string, form Form) bool {
-	h := Split(part, form, func(Mark) bool { return true })
+	h := Split(part, form, everyMark)
 	return wholeMarked(part, form) || !holdsWords(joinSpans(part, subtractFrom(span{0, len(part)}, h.spans())))
 }
 
@@ -621,6 +938,6 @@ func subtractFrom(s span, others []span) (left []span) {
 
 func trimmed(text string, s markup.Span) (from, to int) {
 	part := text[s.From:s.To]
-	from = s.From + len(part) - len(strings.TrimLeft(part, " \t\n"))
+	from = s.From + len(part) - len(strings.TrimLeftFunc(part, unicode.IsSpace))
 	return from, from + len(strings.TrimSpace(part))
 }

@@ -22,8 +22,8 @@ type forumTag struct {
 const maxForumTag = 400
 
 // nextForumTag returns the first tag in brackets at or after an offset. Its brackets and letters may be written as
-// entities or wide characters, with tags of HTML and unseen characters among them. ok is false if there is none before
-// the offset end.
+// entities or wide characters, with tags of HTML and unseen characters among them. ok is false if there is none
+// before the offset end.
 func nextForumTag(s string, at, end int) (t forumTag, ok bool) {
 	for ; at < end; at++ {
 		if at = nextSign(s, at, end, &forumSigns); at < end {
@@ -126,8 +126,9 @@ type forumScanner struct {
 	ends  map[string]int // by name, the offset of the last end tag; nil: not yet searched
 }
 
-// opens reports whether a tag begins a secret part. Names such as [gm] begin one only if it has an end: "[GM]
-// Bring maps." is no tag, nor is the text of a link. toEnd reports that the part goes to the end of the text.
+// opens reports whether a tag begins a secret part. Names such as [gm] begin one only if it has an end: "[GM] Bring
+// maps." is no tag, nor is the text of a link. toEnd reports that it has no end: a part goes to the end of the
+// text.
 func (f *forumScanner) opens(t forumTag) (opens, toEnd bool) {
 	known := slices.Contains(marks().Forum, t.name)
 	if t.end || !known && !f.judge.isExact(t.name) {
@@ -148,12 +149,13 @@ func (f *forumScanner) opens(t forumTag) (opens, toEnd bool) {
 	if f.ends[t.name] > t.from {
 		return true, false
 	}
-	return known && !f.isLink(t), true
+	isLink := f.isLink(t)
+	return known && !isLink, !isLink
 }
 
 // isLink reports whether a tag is the text of a link: [[Secret]], and in Markdown [Secret](x) and [Secret]: x.
 func (f *forumScanner) isLink(t forumTag) bool {
-	if t.from > 0 && f.text[t.from-1] == '[' {
+	if t.from > 0 && f.text[t.from-1] == '[' && strings.HasPrefix(f.text[t.to:], "]") {
 		return true
 	}
 	return f.form == Markdown && t.to < len(f.text) && strings.IndexByte("([:", f.text[t.to]) >= 0

@@ -1,9 +1,13 @@
 package secrecy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
-// MayHoldMark reports whether a text may have an exact mark. Most texts have none of the signs with which marks begin,
-// so that they need not be read.
+// MayHoldMark reports whether a text may have an exact mark. Most texts have none of the signs with which marks
+// begin, so that they need not be read.
 func MayHoldMark(text string, form Form) bool {
 	if form == HTML {
 		return strings.ContainsAny(text, "<[&\ufeff［")
@@ -25,6 +29,9 @@ var markSigns = signSet("%<[:>!?=/{`~#-&\xef\x00")
 // begins reports whether an exact mark may begin at a sign of a Markdown text.
 func begins(text string, at int) bool {
 	rest := text[at:min(len(text), at+maxBegin)]
+	if at > 0 && text[at-1] == rest[0] && strings.IndexByte("`~#", rest[0]) >= 0 {
+		return false // its run has been judged
+	}
 	twice := len(rest) > 1 && rest[0] == rest[1]
 	switch rest[0] {
 	case '%', ':', '=', '/', '!', '?':
@@ -41,16 +48,24 @@ func begins(text string, at int) bool {
 			return true
 		}
 		if end := strings.IndexAny(word, "=:|"); end >= 0 {
-			word = word[:end]
+			isAttribute := word[end] == '='
+			word = strings.TrimSpace(word[:end])
+			if i := strings.LastIndexByte(word, ' '); isAttribute && i > 0 && isExact(word[:i]) {
+				return true
+			}
 		}
-		return isExact(word) || isExact(strings.TrimSpace(word))
+		word = strings.TrimSpace(word)
+		return isExact(word) || slices.Contains(marks().Forum, strings.ToLower(word))
 	case '`', '~':
 		line, _, _ := strings.Cut(rest, "\n")
 		info := strings.TrimLeft(line, "`~")
 		return len(line)-len(info) >= 3 && info != "" && (secretLanguage(info) != "" || FindWord(info, false) != "")
 	case '#':
-		line, _, _ := strings.Cut(strings.TrimLeft(rest, "#"), "\n")
-		return isExact(line) || FindWord(line, false) != ""
+		words, _, _ := strings.Cut(strings.TrimLeft(rest, "#"), "\n")
+		if before := text[strings.LastIndexAny(text[:at], "\n\r")+1 : at]; strings.ContainsFunc(before, unicode.IsLetter) {
+			words, _, _ = strings.Cut(words, " ") // it is a tag; a heading begins its line
+		}
+		return isExact(words) || FindWord(words, false) != ""
 	case '-':
 		return isUnderline(text, at)
 	}

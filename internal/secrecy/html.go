@@ -267,16 +267,21 @@ func (s *htmlScanner) readText(from, end int) {
 	}
 }
 
-// readSign reads the mark that begins at an offset of a text which ends at end. It returns the number of bytes to skip.
+// readSign reads the mark that begins at an offset of a text which ends at end. It returns the number of bytes to
+// skip.
 func (s *htmlScanner) readSign(at, end int) int {
 	if t, ok := forumTagAt(s.text, at); ok && s.signs != &commentSigns {
 		if s.part != nil && s.part.tag != "" {
 			s.closeForum(t)
 			return t.to - at
 		}
-		if opens, toEnd := s.forum.opens(t); opens {
+		opens, toEnd := s.forum.opens(t)
+		if opens {
 			s.openForum(t, toEnd)
 			return t.to - at
+		}
+		if toEnd && s.part == nil {
+			s.noteLoose(at)
 		}
 	}
 	if s.part != nil || s.h.form != Markdown {
@@ -297,10 +302,16 @@ func (s *htmlScanner) readSign(at, end int) int {
 			}
 		}
 	case '(', '[':
-		n, why = readSecretField(s.text[at:])
+		var ends bool
+		if n, ends, why = readSecretField(s.text[at:]); n > 0 && !ends {
+			s.noteLoose(at)
+		}
 		n = s.withComments(at, n)
 	case '>':
-		n, why = s.spoil.read(at)
+		var ends bool
+		if n, ends, why = s.spoil.read(at); why.Rule != "" && !ends {
+			s.noteLoose(at)
+		}
 		n = s.withComments(at, n)
 	}
 	switch {
@@ -314,6 +325,13 @@ func (s *htmlScanner) readSign(at, end int) int {
 		s.hide(at, at+n)
 	}
 	return n
+}
+
+// noteLoose notes a sign without an end.
+func (s *htmlScanner) noteLoose(at int) {
+	if s.h.round == 0 && s.depth == 0 {
+		s.h.loose = append(s.h.loose, at)
+	}
 }
 
 // withComments returns the length of a part with the comments that begin in it.
@@ -334,7 +352,11 @@ func (s *htmlScanner) openForum(t forumTag, toEnd bool) {
 		return
 	}
 	if p := s.part; p != nil { // in a section, which a heading in the tag does not end
-		if !s.forum.isWhole(t) && !toEnd {
+		switch {
+		case s.forum.isWhole(t):
+		case toEnd:
+			s.part = &hiddenPart{from: p.from, until: len(s.text) + 1}
+		default:
 			p.tag, p.nested = t.name, 1
 		}
 		return
@@ -414,7 +436,11 @@ func (s *htmlScanner) readStart(z *html.Tokenizer, from, end int) {
 	if level > 0 && s.heading == nil && s.h.form != Markdown {
 		s.heading = &htmlHeading{from: from, level: level, depth: len(s.open.names)}
 	}
-	if !marks().fallback[t.name] || s.isEnded(t, end) {
+	isEnded := s.isEnded(t, end)
+	if !isEnded && s.h.form != Plain && !marks().unended[t.name] {
+		s.noteLoose(from)
+	}
+	if !marks().fallback[t.name] || isEnded {
 		s.open.push(t.name)
 	}
 }
@@ -431,8 +457,9 @@ func (s *htmlScanner) isMarked(t tag, end int) bool {
 	return marked && s.h.isHidden(why)
 }
 
-// endsSection reports whether a start tag ends the section that is read: a heading of the same or a higher level that
-// stands in no secret part and no element of it. Where the section's own heading stands in an element, others may too.
+// endsSection reports whether a start tag ends the section that is read: a heading of the same or a higher level
+// that stands in no secret part and no element of it. Where the section's own heading stands in an element, others
+// may too.
 func (s *htmlScanner) endsSection(t tag, level int) bool {
 	p := s.part
 	if p.section == nil || p.inner != nil || p.tag != "" || level == 0 || level > p.section.level {
@@ -470,8 +497,8 @@ func (s *htmlScanner) readStartWithin(t tag, end int) {
 	}
 }
 
-// isEnded reports whether an element of which a page shows nothing, or not its text, has an end tag. If it has none, it
-// may be a word in a text that is not HTML.
+// isEnded reports whether an element of which a page shows nothing, or not its text, has an end tag. If it has
+// none, it may be a word in a text that is not HTML.
 func (s *htmlScanner) isEnded(t tag, at int) bool {
 	if !marks().unshown[t.name] && !marks().fallback[t.name] || voidElements[t.name] {
 		return true

@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"slices"
 	"strings"
 
 	"loregate/internal/markup"
@@ -9,13 +10,17 @@ import (
 // comments are the signs around comments.
 var comments = [][2]string{{"%%", "%%"}, {"<!--", "-->"}, {"[//]: # (", ")"}, {`[//]: # "`, `"`}, {"[//]: # '", "'"}}
 
-// Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an element, a
-// field or a pair of tags, or all lines but the first. It is the whole part if its mark is none of these.
+// pairs are the signs around comments and spoilers.
+var pairs = append(slices.Clone(comments), [2]string{">!", "!<"})
+
+// Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an
+// element, a field or a pair of tags, or all lines but the first. It is the whole part if its mark is none of
+// these.
 func Peel(part string) (from, to int) {
 	from = len(part) - len(strings.TrimLeft(part, " \t\n"))
 	to = max(from, len(strings.TrimRight(part, " \t\n")))
 	text := part[from:to]
-	if from, to, ok := peelComment(text); ok {
+	if from, to, ok := peelPair(text, pairs); ok {
 		at := strings.Index(part, text)
 		return at + from, at + to
 	}
@@ -40,9 +45,9 @@ func Peel(part string) (from, to int) {
 	return 0, len(part)
 }
 
-// peelComment returns the range of the text of a comment.
-func peelComment(text string) (from, to int, ok bool) {
-	for _, c := range comments {
+// peelPair returns the range of a text between one of the pairs of signs.
+func peelPair(text string, pairs [][2]string) (from, to int, ok bool) {
+	for _, c := range pairs {
 		if inner, found := strings.CutPrefix(text, c[0]); found && strings.HasSuffix(inner, c[1]) {
 			return len(c[0]), len(text) - len(c[1]), true
 		}
@@ -50,14 +55,15 @@ func peelComment(text string) (from, to int, ok bool) {
 	return 0, len(text), false
 }
 
-// Signs are the signs of a comment before and after its text; empty for parts with other marks, which everybody may read.
+// Signs are the signs of a comment before and after its text; empty for parts with other marks, which everybody may
+// read.
 type Signs [2]string
 
 // Unwrap returns a part as those read it to whom it is open: without the signs of a comment, which pages do not show.
 // Wrap puts them back.
 func Unwrap(part string) (text string, signs Signs) {
 	from, to := trimmed(part, markup.Span{From: 0, To: len(part)})
-	a, b, ok := peelComment(part[from:to])
+	a, b, ok := peelPair(part[from:to], comments)
 	if !ok {
 		return part, Signs{}
 	}

@@ -28,6 +28,11 @@ func (t Text) Relabel(form Form, label access.Label, chosen func(Passage) bool, 
 			add(p, p.Text)
 			continue
 		}
+		if p.Label.Covers(label) { // nobody more reads it
+			p.Label = label
+			add(p, p.Text)
+			continue
+		}
 		inner, signs := Unwrap(p.Text)
 		isFirst := true
 		for _, piece := range pieces(inner, signs == (Signs{}), form) {
@@ -60,8 +65,8 @@ type piece struct {
 	hidden bool
 }
 
-// pieces returns the pieces of a hidden part: those with marks of their own, and the text between them. isMarked tells
-// that the text has its outermost mark, which does not count.
+// pieces returns the pieces of a hidden part: those with marks of their own, and the text between them. isMarked
+// tells that the text has its outermost mark, which does not count.
 func pieces(text string, isMarked bool, form Form) (all []piece) {
 	from, to := 0, len(text)
 	if isMarked {
@@ -71,7 +76,11 @@ func pieces(text string, isMarked bool, form Form) (all []piece) {
 		to = len(text)
 	}
 	d := division{Writer: Writer{Form: form}, text: text[from:to]}
-	runs := slicesx.Map(exactSpans(d.text, form), func(s span) run { return run{markup.Span{From: s.from, To: s.to}, 1} })
+	spans := exactSpans(d.text, form)
+	if isMarked && from == 0 && to == len(text) && !holdsWords(joinSpans(text, subtractFrom(span{0, to}, spans))) {
+		return []piece{{text, false}} // its mark does not end in it
+	}
+	runs := slicesx.Map(spans, func(s span) run { return run{markup.Span{From: s.from, To: s.to}, 1} })
 	at := 0
 	for _, r := range d.widen(runs) {
 		if r.From+from > at {

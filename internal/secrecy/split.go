@@ -18,6 +18,8 @@ type Result struct {
 
 	form  Form
 	hides func(Mark) bool
+	loose []int // offsets of signs without an end that hide nothing more than their line
+	round int
 }
 
 // Part is a part of a text that was taken out, as written.
@@ -36,8 +38,8 @@ const (
 	Plain // plain texts, BBCode and wikitext: tags count as those of HTML, but may be words
 )
 
-// maxRounds is the number of times that a text is read again because a part was taken out: the text around it may be a
-// mark now.
+// maxRounds is the number of times that a text is read again because a part was taken out: the text around it may
+// be a mark now.
 const maxRounds = 4
 
 // span is a part of a text between two offsets; to is exclusive.
@@ -63,6 +65,7 @@ func Split(body string, form Form, hides func(Mark) bool) Result {
 		}
 	}
 	for round := 0; ; round++ {
+		h.round = round
 		before := len(h.Open)
 		if form != Markdown {
 			take(h.findHTML(h.Open))

@@ -9,8 +9,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// Text is a text with parts that are hidden from some of its readers. Its whole text is the open text with the parts at
-// their places.
+// Text is a text with parts that are hidden from some of its readers. Its whole text is the open text with the
+// parts at their places.
 type Text struct {
 	Open  string
 	Parts []Passage // by place, then order
@@ -61,8 +61,8 @@ func (t Text) Sort() {
 	})
 }
 
-// Relocate moves parts whose places count in was to their places in open: each stays after the block that it followed.
-// If that block is gone, it comes to the end of its section and is Lost.
+// Relocate moves parts whose places count in was to their places in open: each stays after the block that it
+// followed. If that block is gone, it comes to the end of its section and is Lost.
 func Relocate(was, open string, parts []Passage) []Passage {
 	if was == open || len(parts) == 0 {
 		return parts
@@ -75,7 +75,9 @@ func Relocate(was, open string, parts []Passage) []Passage {
 		if !kept && strings.TrimSpace(was[:p.At]) != "" {
 			at, p.Lost = sectionEnd(was, open, shared, p.At), true
 		}
-		if p.At == 0 || was[p.At-1] == '\n' {
+		beginsLine := p.At == 0 || was[p.At-1] == '\n'
+		isInLine := !strings.HasSuffix(p.Text, "\n") && p.At < len(was) && was[p.At] != '\n'
+		if beginsLine && (p.Lost || !isInLine || at > 0 && open[at-1] != '\n') {
 			at = p.toLine(open, at)
 		}
 		p.At = at

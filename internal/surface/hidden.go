@@ -12,12 +12,13 @@ import (
 
 // HiddenPart tells a caller of a hidden part of a card's text.
 type HiddenPart struct {
-	ID   string           `json:"id" jsonschema:"Names the part for reveal_part and hide_part."`
-	Text string           `json:"text" jsonschema:"The beginning of its text."`
-	At   int              `json:"at" jsonschema:"Characters of content before it."`
-	From string           `json:"from" jsonschema:"From whom it is hidden: players, or players and game masters."`
-	Told []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
-	Lost bool             `json:"lost,omitzero" jsonschema:"The text that it followed is gone; it stands at the end of its section."`
+	ID    string           `json:"id,omitzero" jsonschema:"Names the part for reveal_part and hide_part. Absent if only a dry run has made the part."`
+	Text  string           `json:"text" jsonschema:"The beginning of its text."`
+	Field string           `json:"field,omitzero" jsonschema:"Name of a field that is hidden as a whole."`
+	At    int              `json:"at" jsonschema:"Characters of content before it."`
+	From  string           `json:"from" jsonschema:"From whom it is hidden: players, or players and game masters."`
+	Told  []access.Subject `json:"told,omitzero" jsonschema:"Subjects who read it because they are named."`
+	Lost  bool             `json:"lost,omitzero" jsonschema:"The text that it followed is gone; it stands at the end of its section."`
 }
 
 // MaxHidden is the number of hidden parts that an answer lists at most.
@@ -32,16 +33,29 @@ func HiddenParts(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]Hidden
 		return nil, nil
 	}
 	parts, whole, err := l.Parts(ctx, c)
-	if err != nil || len(parts) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	fields, err := l.HiddenFields(ctx, c)
+	if err != nil || len(parts)+len(fields) == 0 {
 		return nil, err
 	}
 	at, chars := 0, 0
-	return slicesx.Map(parts[:min(len(parts), MaxHidden)], func(p canon.Part) HiddenPart {
+	list := slicesx.Map(parts[:min(len(parts), MaxHidden)], func(p canon.Part) HiddenPart {
 		chars += utf8.RuneCountInString(whole[at:p.At])
 		at = p.At
-		return HiddenPart{ID: p.ID, Text: excerpt(p.Text), At: chars, From: hiddenFrom(p.Label), Told: p.Label.Subjects,
+		h := HiddenPart{ID: p.ID, Text: excerpt(p.Text), At: chars, From: hiddenFrom(p.Label), Told: p.Label.Subjects,
 			Lost: p.Lost}
-	}), nil
+		if p.Planned {
+			h.ID = ""
+		}
+		return h
+	})
+	for _, f := range fields[:min(len(fields), MaxHidden-len(list))] {
+		list = append(list, HiddenPart{ID: f.ID, Field: f.Name, Text: excerpt(f.Text),
+			From: hiddenFrom(f.Label), Told: f.Label.Subjects})
+	}
+	return list, nil
 }
 
 func excerpt(text string) string {
@@ -96,26 +110,19 @@ func OpenedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (all []Op
 // that may only have been tried.
 func describeOpened(ctx context.Context, l *canon.Snapshot, r canon.Receipt, d *OpenedData) error {
 	c, ok, err := l.ByID(ctx, d.ID)
-	if err != nil || !ok {
-		return err
-	}
-	if d.Parts, err = HiddenParts(ctx, l, c); err != nil {
+	if err != nil {
 		return err
 	}
 	for _, changed := range r.Cards {
-		switch {
-		case changed.ID == d.ID:
-			c = changed
-		case changed.Parent == d.ID && changed.Places != nil && r.DryRun:
-			text, err := l.Body(ctx, changed.Content)
-			if err != nil {
-				return err
-			}
-			for _, p := range changed.Places.Parts {
-				d.Parts = append(d.Parts, HiddenPart{ID: p.ID, Text: excerpt(text[p.From : p.From+p.Len]),
-					From: hiddenFrom(changed.Label), Told: changed.Label.Subjects})
-			}
+		if changed.ID == d.ID {
+			c, ok = changed, true
 		}
+	}
+	if !ok {
+		return nil
+	}
+	if d.Parts, err = HiddenParts(ctx, l, c); err != nil {
+		return err
 	}
 	if canon.TextOf(c.Type) != canon.TextFile {
 		text, err := l.Body(ctx, c.Content)

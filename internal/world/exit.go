@@ -222,6 +222,7 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitP
 		Attrs: attrs, Label: label}
 	p.DependOnLink(own)
 	p.Cause(e.ID)
+	p.Composes() // of the event
 	_, err = p.Link(own)
 	return err
 }

@@ -90,7 +90,8 @@ func TestPagesAreAccessible(t *testing.T) {
 		for name, page := range map[string]string{
 			"cards": "/w/lendwater", "tree": "/tree/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay",
 			"as-player": "/w/lendwater/Rent%20Quay?as=user",
-			"edit":      "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "several": "/new/lendwater/several",
+			"hide":      "/hide/lendwater/Rent%20Quay", "rename": "/rename/lendwater/Rent%20Quay",
+			"edit": "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "several": "/new/lendwater/several",
 			"history": "/history/lendwater/Rent%20Quay",
 			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account",
 			"members": "/members/lendwater", "keys": "/keys/lendwater", "join": "/join",

@@ -137,7 +137,7 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 	p.wants("front doorstep")
 
 	p.click("Edit")
-	p.click("Who sees it, and deleting")
+	p.click("Who sees it, its name, and deleting")
 	p.eval(`document.querySelector("#level").value = "gm"`)
 	p.click("Set")
 	p.wants("GM only")
@@ -151,6 +151,8 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 		t.Error("a player still finds the hidden card")
 	}
 	p.open("/changes/lendwater")
+	p.click("Undo")
+	p.wants("More people read this from now on")
 	p.click("Undo")
 	p.open("/w/lendwater/Rent%20Quay?as=user")
 	p.wants("front doorstep")

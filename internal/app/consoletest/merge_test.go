@@ -33,7 +33,7 @@ func TestTwoPeopleWriteTheSameCard(t *testing.T) {
 	other.click("Save")
 	other.waits(`location.pathname === "/w/lendwater/Heron"`, "the first text is saved")
 	other.open("/edit/lendwater/Heron")
-	other.click("Who sees it, and deleting")
+	other.click("Who sees it, its name, and deleting")
 	other.eval(`document.querySelector("details #level").value = "gm"`)
 	other.click("Set")
 	other.wants("GM only")

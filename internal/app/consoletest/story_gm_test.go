@@ -153,11 +153,12 @@ func (p *tab) hideFrom(player *tab) {
 	player.open("/w/ashlar-pass/Old%20Feud")
 	player.wants("They hate each other.")
 	p.click("Edit")
-	p.click("Who sees it, and deleting")
+	p.click("Who sees it, its name, and deleting")
 	p.eval(`document.querySelector("#level").value = "gm"`)
 	p.look("story-hide")
 	p.click("Set")
 	p.wants("GM only")
+	p.wants("What was seen cannot be unseen")
 	player.do(chromedp.Reload())
 	player.wants("There is no card of this name")
 	player.open("/w/ashlar-pass/Kelp%20House")
@@ -327,8 +328,8 @@ func (p *tab) reveal(player *tab, script string) {
 	}
 }
 
-// endMembership makes a player a game master, signs the same person in elsewhere by a link, and takes the person out of
-// the world.
+// endMembership makes a player a game master, signs the same person in elsewhere by a link, and takes the person
+// out of the world.
 func (p *tab) endMembership(player *tab) {
 	p.t.Helper()
 	p.click("Members")

@@ -306,7 +306,7 @@ func (s *costMeter) overwriteCards(text string) {
 			if err != nil {
 				return err
 			}
-			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid {
+			if _, err = p.Update(c, canon.Edit{Content: &text, Undivided: true}); fault.KindOf(err) == fault.Invalid {
 				// The text has more references than a card may have.
 				less := clip(text, 8000)
 				_, err = p.Update(c, canon.Edit{Content: &less})

@@ -272,11 +272,13 @@ var afterCall = map[string][]example{
 	"reissue_seat":           {given("id", "$lobby", "player_id", "mine")},
 	"get_import":             {after(newImport, given("id", "$"))},
 	"carry_out_import":       {after(newImport, given("id", "$"))},
+	"list_import_cards":      {after(newDoneImport, given("id", "$"))},
+	"undo_import":            {after(newDoneImport, given("id", "$", "dry_run", true))},
 	"start_game":             {after(newFullLobby, given("id", "$")), given("id", "$lobby")},
 }
 
-// doomedCard returns the id of a card that calls delete. Its name is shared by a hidden card, so that a call by name is
-// refused where both are seen.
+// doomedCard returns the id of a card that calls delete. Its name is shared by a hidden card, so that a call by
+// name is refused where both are seen.
 func doomedCard(s *story) string {
 	if s.ids["doomed"] == "" {
 		s.ids["doomed"] = "~" + s.visibleCard("Place 4 tide").String()
@@ -310,6 +312,22 @@ func newImport(s *story) (id string) {
 	s.tellVisible(func() {
 		id, _ = s.do(newAuthor("gm", access.RoleGM), "check_import", fields{"filename": "notes.csv",
 			"data": base64.StdEncoding.EncodeToString([]byte("name,text\nNemesis,Salt\nSalt Quay,Rope\n"))})["id"].(string)
+	})
+	return id
+}
+
+// newDoneImport imports a note as the game master, and returns the id of the import in the list of changes.
+func newDoneImport(s *story) (id string) {
+	s.tellVisible(func() {
+		gm := newAuthor("gm", access.RoleGM)
+		check, _ := s.do(gm, "check_import", fields{"filename": "walks.csv",
+			"data": base64.StdEncoding.EncodeToString([]byte("name,text\nRope Walk,Rope\n"))})["id"].(string)
+		s.do(gm, "carry_out_import", fields{"id": check})
+		imports, _ := s.do(gm, "recent_changes", fields{"limit": 1})["imports"].([]any)
+		if len(imports) > 0 {
+			last, _ := imports[0].(map[string]any)
+			id, _ = last["id"].(string)
+		}
 	})
 	return id
 }

@@ -66,6 +66,19 @@ if (text) {
   });
 }
 
+// What is selected in the text of a card is the passage to hide.
+let selected = "";
+document.addEventListener("selectionchange", () => {
+  const now = getSelection();
+  if (!now.isCollapsed && now.anchorNode.parentElement.closest(".card .text")) selected = now.toString();
+});
+const hide = document.querySelector("details.hide");
+hide?.addEventListener("toggle", () => {
+  const passage = hide.querySelector("#passage");
+  if (hide.open && passage.value.trim() === "") passage.value = selected;
+  if (hide.open) passage.focus();
+});
+
 // A new card begins with the template of its type, as long as nothing else is written.
 let template = document.getElementById("of-type")?.dataset.template;
 document.addEventListener("htmx:after:swap", () => {

@@ -38,8 +38,14 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 			return err
 		}
 		defer out.close()
+		if err := x.foldHolders(ctx); err != nil {
+			return err
+		}
 		x.placeVault(out.strange)
 		if err := x.writePages(ctx, out, progress); err != nil {
+			return err
+		}
+		if err := out.writeVaults(x.vaults); err != nil {
 			return err
 		}
 		return out.finishExport()

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/media"
+	"loregate/internal/secrecy"
 )
 
 // exporter builds pages from the cards of a snapshot.
@@ -31,6 +32,7 @@ type exporter struct {
 	layers   map[canon.CardID][]canon.Layer
 	folded   map[canon.CardID]bool // child cards whose tags are written in the parent's page
 	places   pathAllocator
+	vaults   []string                 // labels of vaults
 	origins  map[canon.CardID]*Origin // notes of vaults
 	paths    map[canon.CardID]string  // of the files of vaults, by card
 	hashes   map[string]string        // of the files of vaults at the last import, by path
@@ -46,7 +48,18 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 	if c.Label.Level > above.Meet(c.Own).Level {
 		p.minLevel = c.Label.Level
 	}
-	c.Fields = x.snapshot.FieldsOf(c.Type, c.Fields)
+	if c.Places != nil {
+		return p, nil, x.writeBeside(ctx, p, c)
+	}
+	seen := x.forMasters(c)
+	for _, h := range x.children[c.ID] {
+		if h.Places != nil && seen.View().Sees(h.Label) {
+			p.hidden = append(p.hidden, h.Places.Fields...)
+		}
+	}
+	if c.Fields, err = seen.Fields(ctx, c); err != nil {
+		return nil, nil, err
+	}
 	p.card = c
 	b, err := x.readContent(ctx, c)
 	if fault.KindOf(err) == fault.Denied {
@@ -60,7 +73,10 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 		file = b
 		p.file = x.nameAttachment(p, b)
 	} else {
-		p.text = string(b)
+		p.text, p.whole, err = x.markParts(ctx, c, string(b))
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	x.addLinkObjects(p)
 	x.addLayerObjects(p)
@@ -73,7 +89,54 @@ func (x *exporter) readContent(ctx context.Context, c canon.Card) ([]byte, error
 	if canon.TextOf(c.Type) == canon.TextFile {
 		return x.snapshot.FileBytes(ctx, c)
 	}
-	return x.snapshot.Bytes(ctx, c.Content)
+	text, err := x.forMasters(c).Content(ctx, c)
+	return []byte(text), err
+}
+
+// markParts returns the text of a card with a mark around each hidden part.
+func (x *exporter) markParts(ctx context.Context, c canon.Card, text string) (string, secrecy.Text, error) {
+	s := x.forMasters(c)
+	if s.View().Level < access.LevelGM {
+		return text, secrecy.Text{Open: text}, nil
+	}
+	masters := access.NewLabel(access.LevelGM)
+	parts, _, err := s.Parts(ctx, c)
+	if err != nil {
+		return "", secrecy.Text{}, err
+	}
+	var whole secrecy.Text
+	at := 0
+	for _, part := range parts {
+		whole.Open += text[at:part.At]
+		at = part.At + len(part.Text)
+		if part.Label.Equal(c.Label.Meet(masters)) {
+			part.Label = masters
+		}
+		whole.Parts = append(whole.Parts, secrecy.Passage{Label: part.Label, At: len(whole.Open), Text: part.Text})
+	}
+	whole.Open += text[at:]
+	form, _ := canon.FormOf(c.TextKind())
+	whole = whole.Marked(form)
+	return whole.Whole(), whole, nil
+}
+
+// forMasters returns the snapshot as game masters see it at most, if they see the card: a note says that a part is
+// theirs, not that it is an admin's.
+func (x *exporter) forMasters(c canon.Card) *canon.Snapshot {
+	return x.snapshot.As(min(x.snapshot.View().Level, max(access.LevelGM, c.Label.Level)))
+}
+
+// writeBeside writes the page of a card that holds hidden parts: its other text, and if it holds parts for others
+// than game masters, all of it.
+func (x *exporter) writeBeside(ctx context.Context, p *page, c canon.Card) error {
+	var err error
+	if p.beside = c.Label.Level <= max(access.LevelGM, x.byID[c.Parent].Label.Level); p.beside {
+		p.text, err = x.snapshot.Beside(ctx, c)
+		p.card.Fields = ownFields(c)
+	} else {
+		p.text, err = x.snapshot.Body(ctx, c.Content)
+	}
+	return err
 }
 
 func (x *exporter) reportPage(file, format string, args ...any) {

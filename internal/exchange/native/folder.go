@@ -175,6 +175,22 @@ func (f *folder) replaceFile(p string, data []byte) error {
 	return nil
 }
 
+// writeVaults names the vaults whose notes the folder holds.
+func (f *folder) writeVaults(labels []string) error {
+	labels = slices.DeleteFunc(labels, func(l string) bool { return l == "" })
+	if len(labels) == 0 {
+		return nil
+	}
+	data, err := json.MarshalIndent(VaultNames{1, labels}, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := f.root.MkdirAll(path.Dir(VaultFile), f.modes.Dir); err != nil {
+		return f.writeError(err)
+	}
+	return f.replaceFile(VaultFile, append(data, '\n'))
+}
+
 func (f *folder) writeError(err error) error {
 	return fault.New(fault.Unavailable, "the folder cannot be written; check the free space and the permissions").Because(err)
 }

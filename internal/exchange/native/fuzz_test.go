@@ -11,6 +11,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 func FuzzNative(f *testing.F) {
@@ -51,6 +52,7 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text,
+			whole: secrecy.Text{Open: text},
 			label: access.NewLabel(access.LevelUser)}
 		if _, ok := p.renderNote(t.Context()); !ok {
 			t.Errorf("%q of type %q does not read back", text, typ)

@@ -16,7 +16,9 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // page holds everything that an export writes into the note of one card.
@@ -30,6 +32,10 @@ type page struct {
 	tags     []string
 	tagsID   canon.CardID // zero if it is derived from the card's id
 	file     string       // base name of the attachment
+	hidden   []string     // names of the fields that only the GM reads
+	beside   bool         // the card holds hidden parts of the text above; text is its other text
+	whole    secrecy.Text // text with its hidden parts
+	asIs     bool         // the note says where the parts are, because its marks say something else
 	links    []metaObject
 	layers   []metaObject
 }
@@ -61,9 +67,11 @@ func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 			if !encodable {
 				continue
 			}
-			out = p.encodeNote(format, body, quoteAll)
-			if p.isReversible(ctx, out) {
-				return out, true
+			for _, p.asIs = range []bool{false, true} {
+				out = p.encodeNote(format, body, quoteAll)
+				if p.isReversible(ctx, out) {
+					return out, true
+				}
 			}
 		}
 	}
@@ -85,7 +93,7 @@ func (p *page) bodyText(ctx context.Context, format string) (string, bool) {
 		b, err := json.Marshal(p.text)
 		return string(b), err == nil
 	case format == "" && p.card.TextKind() == canon.TextHTML:
-		md, err := markup.ToMarkdown(ctx, p.text)
+		md, err := marked.ToMarkdown(ctx, p.text)
 		return md, err == nil
 	}
 	return p.text, true
@@ -116,6 +124,16 @@ func (p *page) encodeNote(format, body string, quoteAll bool) []byte {
 	w.putFields(c.Fields)
 	if c.Format != canon.FormatHTML {
 		w.put("text_format", c.Format.String())
+	}
+	if len(p.hidden) > 0 {
+		w.put("hidden_fields", p.hidden)
+	}
+	if p.asIs {
+		w.put("text_digest", exchange.DigestText(p.text))
+		w.put("hidden_parts", partRanges(p.whole))
+	}
+	if p.beside {
+		w.put("beside", true)
 	}
 	w.putNonEmpty("format", format)
 	w.putNonEmpty("file", p.file)
@@ -257,7 +275,7 @@ func (p *page) isReversible(ctx context.Context, out []byte) bool {
 	n := markdown.Parse(p.path+".md", out)
 	c := exchange.NewCollection()
 	x := &Reader{Collection: c}
-	if n.Broken || x.Add(n) != nil || len(n.Reports) > 0 || len(c.Problems) > 0 || c.Hidden > 0 || len(c.Sheets) == 0 {
+	if n.Broken || x.Add(n) != nil || len(n.Reports) > 0 || len(c.Problems) > 0 || len(c.Sheets) == 0 {
 		return false
 	}
 	s := c.Sheets[0]
@@ -268,7 +286,8 @@ func (p *page) isReversible(ctx context.Context, out []byte) bool {
 		return false
 	}
 	if p.file == "" {
-		if text, err := s.Body(ctx); err != nil || text != p.text {
+		text, err := s.ReadText(ctx)
+		if err != nil || text != p.text || !p.isForMasters() && !sameParts(s.Divide(text), p.whole) {
 			return false
 		}
 	}
@@ -300,6 +319,18 @@ func (p *page) isGraphReversible(ctx context.Context, c *exchange.Collection) bo
 		}
 	}
 	return true
+}
+
+// isForMasters reports whether a page's text is one that has no hidden parts because only game masters read it.
+func (p *page) isForMasters() bool {
+	l := p.card.Label
+	return p.beside || len(p.whole.Parts) == 0 && l.Level >= access.LevelGM && len(l.Subjects) == 0
+}
+
+func sameParts(a, b secrecy.Text) bool {
+	return a.Open == b.Open && slices.EqualFunc(a.Parts, b.Parts, func(x, y secrecy.Passage) bool {
+		return x.At == y.At && x.Text == y.Text && x.Label.Equal(y.Label)
+	})
 }
 
 func sameJSON(a, b json.RawMessage) bool {

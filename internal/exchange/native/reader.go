@@ -36,6 +36,11 @@ import (
 //	format                             of the text: "html" or "json" (a JSON string); by default
 //	                                   Markdown for HTML cards, unchanged text for others
 //	file                               the attachment, in the same folder as the note
+//	hidden_fields                      names of fields that only the GM reads
+//	text_digest, hidden_parts          ranges of the text that are hidden, each "from-to" or "from-to label" in
+//	                                   bytes, as long as the text has the digest; else its marks count
+//	beside                             true for a card that holds hidden parts of the text above: the
+//	                                   note has its other text
 //	links                              [{id, kind, to, to_id, attrs, level, subjects}]
 //	layers                             [{id, layer, value, from, to, level, subjects}]
 //	exits                              direction: name, or {to, description, …}
@@ -56,7 +61,8 @@ type Reader struct {
 // dialectKeys are the keys of the dialect. All other keys are kept in the card's fields.
 var dialectKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent",
 	"codename", "tags", "tags_id",
-	"aliases", "fields", "format", "text_format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
+	"aliases", "fields", "hidden_fields", "text_digest", "hidden_parts", "beside", "format", "text_format", "file",
+	"links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that list links from a card. Each is also the kind of its links.
 var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "allied_with", "at_war_with"}
@@ -90,17 +96,18 @@ func (x *Reader) Add(n *markdown.Note) error {
 	if n.Broken || x.IsHidden != nil && x.IsHidden(n.Path) {
 		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
 	}
-	under := takeSecretFields(n)
+	s.HideFields, s.Beside = hiddenFields(n), n.Text("beside") == "true"
 	if err := x.readFields(n, s); err != nil {
 		return err
 	}
-	secret := x.readContent(n, s)
+	hides := x.readContent(n, s)
+	readExported(n, s)
 	n.Body = ""
 	if !x.Collection.Add(s) {
 		return nil
 	}
-	if secret != "" || len(under) > 0 {
-		x.addSecret(n, s, secret, under)
+	if hides || len(s.HideFields) > 0 {
+		x.Collection.Hidden++
 	}
 	x.addTags(n, s)
 	x.readGraph(n, s)
@@ -216,10 +223,9 @@ func (x *Reader) readFields(n *markdown.Note, s *exchange.Sheet) error {
 	return nil
 }
 
-// readContent reads the note's text or file, and returns the secrets taken out of the text.
-// Markdown text may contain the same secret marks as in vaults; an export writes no text that looks
-// like such a mark.
-func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string) {
+// readContent reads the note's text or file, and reports whether the text has hidden parts. They have the same
+// marks as in vaults; an export writes no other text that looks like such a mark.
+func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (hides bool) {
 	if file := n.Text("file"); file != "" {
 		at := path.Join(path.Dir(n.Path), file)
 		if !fs.ValidPath(at) || strings.Contains(file, "/") {
@@ -227,7 +233,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 			at = ""
 		}
 		s.Data = exchange.FileData(x.Files, at)
-		return ""
+		return false
 	}
 	body := strings.TrimSuffix(n.Body, "\n")
 	if f, ok := canon.ParseFormat(n.Text("text_format")); ok {
@@ -235,7 +241,8 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 	} else if n.Meta["text_format"] != nil {
 		n.AddReport(0, "text_format %q is not html or markdown; html is used", n.Text("text_format"))
 	}
-	kind := canon.KindOf(s.Type, s.Format)
+	kind, form := canon.KindOf(s.Type, s.Format), secrecy.Markdown
+	s.InPlace, s.Body = true, exchange.PlainBody(body)
 	switch format := n.Text("format"); {
 	case format == "json":
 		var text string
@@ -243,45 +250,66 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 			n.AddReport(n.Line, "the text is not a JSON string; it is imported as written")
 			text = body
 		}
-		body = text
-	case format == "html" || kind != canon.TextHTML && kind != canon.TextMarkdown:
-	default:
-		h := secrecy.Split(body, secrecy.Markdown, nil)
-		if h.UnclosedAt >= 0 {
-			n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
-				"a hidden part begins here and has no end; all text after it is for the GM")
-		}
-		body, secret = h.Open, h.Secret()
-		if kind == canon.TextHTML {
-			s.Body = exchange.HTMLBody(body)
-			return secret
-		}
+		s.Body = exchange.PlainBody(text)
+		return false
+	case kind == canon.TextHTML && format == "html":
+		form = secrecy.HTML
+	case kind == canon.TextHTML:
+		s.Body = exchange.HTMLBody(body)
 	}
-	s.Body = exchange.PlainBody(body)
-	return secret
+	h := secrecy.Split(body, form, nil)
+	if h.UnclosedAt >= 0 {
+		n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
+			"a hidden part begins here and has no end; all text after it is for the GM")
+	}
+	return len(h.Parts) > 0
 }
 
-// takeSecretFields removes the fields of the front matter that only the GM reads, and returns them.
-func takeSecretFields(n *markdown.Note) map[string]any {
-	taken := map[string]any{}
-	for k, v := range n.Meta {
-		if !slices.Contains(dialectKeys, k) && secrecy.IsSecretField(k, v) {
-			taken[k] = decoded.RestoreLinks(v)
-			delete(n.Meta, k)
-		}
+// readExported reads the ranges of the text that an export says are hidden.
+func readExported(n *markdown.Note, s *exchange.Sheet) {
+	digest := n.Text("text_digest")
+	if digest == "" {
+		return
 	}
-	return taken
+	s.Exported = &exchange.Exported{Digest: digest}
+	for _, text := range decoded.ListOf(n.Meta["hidden_parts"]) {
+		place, label, named := strings.Cut(text, " ")
+		r := secrecy.Range{Label: access.NewLabel(access.LevelGM)}
+		_, err := fmt.Sscanf(place, "%d-%d", &r.From, &r.To)
+		if named && err == nil {
+			err = r.Label.UnmarshalText([]byte(label))
+		}
+		if err != nil || r.From < 0 || r.To <= r.From || r.Label.Level < access.LevelGM {
+			n.AddReport(0, "hidden_parts has %q, which is no range; the marks in the text count", text)
+			s.Exported = nil
+			return
+		}
+		s.Exported.Parts = append(s.Exported.Parts, r)
+	}
 }
 
-func (x *Reader) addSecret(n *markdown.Note, above *exchange.Sheet, secret string, under map[string]any) {
-	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, "hidden"), Above: above, Name: exchange.GMPart +
-		"+Hidden",
-		Type:   canon.TypeRichText,
-		Format: canon.FormatMarkdown,
-		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret), Fields: decoded.EncodeFields(under)}
-	if x.Collection.Add(gm) {
-		x.Collection.Hidden++
+// partRanges is the inverse of readExported.
+func partRanges(t secrecy.Text) []string {
+	list := make([]string, len(t.Parts))
+	for i, r := range t.Places() {
+		list[i] = fmt.Sprintf("%d-%d", r.From, r.To)
+		if label := t.Parts[i].Label; !label.Equal(access.NewLabel(access.LevelGM)) {
+			list[i] += " " + label.String()
+		}
 	}
+	return list
+}
+
+// hiddenFields returns the names of the fields that only the GM reads.
+func hiddenFields(n *markdown.Note) []string {
+	names := decoded.ListOf(n.Meta["hidden_fields"])
+	for _, k := range decoded.SortedKeys(n.Meta) {
+		if !slices.Contains(dialectKeys, k) && secrecy.IsSecretField(k, n.Meta[k]) {
+			names = append(names, k)
+			n.Meta[k] = decoded.RestoreLinks(n.Meta[k])
+		}
+	}
+	return names
 }
 
 func (x *Reader) addTags(n *markdown.Note, above *exchange.Sheet) {

@@ -17,23 +17,32 @@ import (
 	"loregate/internal/secrecy"
 )
 
-// rebuildNote returns the bytes of a note of a vault: those of the last import, with the changes that
-// were made to its cards since then at their places.
+// rebuildNote returns the bytes of a note of a vault: those of the last import, with the changes that were made to
+// its card since then.
 func (x *exporter) rebuildNote(ctx context.Context, o *Origin, c canon.Card) ([]byte, error) {
+	text, err := x.noteText(ctx, o, c)
+	if err != nil {
+		return nil, err
+	}
+	head, err := x.rebuildHead(ctx, o, c)
+	if err != nil {
+		return nil, err
+	}
+	return o.encode(head + text), nil
+}
+
+// noteText returns the text of a note with its hidden parts.
+func (x *exporter) noteText(ctx context.Context, o *Origin, c canon.Card) (string, error) {
+	child, ok := x.byID[o.Hidden]
+	if !ok && len(o.Parts) == 0 || child.Places != nil {
+		return x.snapshot.Content(ctx, c)
+	}
 	text, was, err := x.textThenAndNow(ctx, o.Open, c.Content)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	child, hasChild := x.byID[o.Hidden]
 	secret, secretWas, err := x.textThenAndNow(ctx, o.Secret, child.Content)
-	if err != nil {
-		return nil, err
-	}
-	head, err := x.rebuildHead(ctx, o, c, child, hasChild)
-	if err != nil {
-		return nil, err
-	}
-	return o.encode(head + joinParts(o.Parts, was, text, secretWas, secret)), nil
+	return joinParts(o.Parts, was, text, secretWas, secret), err
 }
 
 // textThenAndNow returns a card's text of today, and the one that it had after the import.
@@ -46,12 +55,9 @@ func (x *exporter) textThenAndNow(ctx context.Context, then, now canon.Hash) (is
 	return string(b), string(a), err
 }
 
-// joinParts puts the hidden parts of a note back to their places in its text. Both the text and the
-// text of the hidden parts may have changed since the import, when they were was and secretWas.
+// joinParts puts the hidden parts that an earlier release imported back to their places in a note's text. Both the
+// text and the text of the hidden parts may have changed since the import, when they were was and secretWas.
 func joinParts(parts []HiddenPart, was, text, secretWas, secret string) string {
-	if len(parts) == 0 {
-		return text
-	}
 	var at, from []int
 	for _, p := range parts {
 		at = append(at, p.At)
@@ -129,14 +135,16 @@ func rawLines(data []byte) (lines [][]byte) {
 
 // rebuildHead returns a note's front matter with the changes since the import. Changes that it
 // cannot show are reported.
-func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c, child canon.Card, hasChild bool) (string, error) {
+func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c canon.Card) (string, error) {
 	changes := map[string]any{}
-	addChanges(changes, o.Fields, c.Fields)
-	if hasChild {
-		addChanges(changes, o.Under, child.Fields)
-	} else {
-		addChanges(changes, o.Under, nil)
+	fields, err := x.snapshot.Fields(ctx, c)
+	if err != nil {
+		return "", err
 	}
+	if child, ok := x.byID[o.Hidden]; ok && child.Places == nil { // of an earlier release
+		addChanges(changes, o.Under, child.Fields)
+	}
+	addChanges(changes, o.Fields, fields)
 	if c.Own.Level > max(o.Level, access.LevelUser) {
 		changes["level"] = c.Own.Level.String()
 	}

@@ -27,10 +27,12 @@ import (
 type Source struct {
 	Loregate int                              `json:"loregate"`        // 1
 	Begun    bool                             `json:"begun,omitempty"` // the import has not ended: some cards may not exist yet
-	Notes    map[canon.CardID]*Origin         `json:"notes"`           // by the note's card
-	Files    map[canon.CardID]File            `json:"files"`           // by the card of the picture or attachment
-	Folders  []canon.CardID                   `json:"folders"`         // cards of folders
-	Cards    map[canon.CardID]exchange.Memory `json:"cards"`           // all cards of the import, by the id that it gives
+	Open     []string                         `json:"open,omitempty"`  // decisions about suspicions, as of vault.Options
+	Confirm  []string                         `json:"confirm,omitempty"`
+	Notes    map[canon.CardID]*Origin         `json:"notes"`   // by the note's card
+	Files    map[canon.CardID]File            `json:"files"`   // by the card of the picture or attachment
+	Folders  []canon.CardID                   `json:"folders"` // cards of folders
+	Cards    map[canon.CardID]exchange.Memory `json:"cards"`   // all cards of the import, by the id that it gives
 }
 
 // File is a file of a vault as it was at the last import.
@@ -65,8 +67,20 @@ type HiddenPart struct {
 	Text string `json:"text,omitempty"` // its text, if it is not in the hidden card
 }
 
-// sourceField marks the card of a Source.
-const sourceField = "vault_source"
+// Fields of the card of a Source.
+const (
+	sourceField = "vault_source" // marks it
+	labelField  = "vault"        // the label of the vault
+)
+
+// VaultFile is the file in which an export names the vaults whose notes it holds, so that an import knows them again.
+const VaultFile = ".loregate/vault.json"
+
+// VaultNames is the content of VaultFile.
+type VaultNames struct {
+	Loregate int      `json:"loregate"` // 1
+	Vaults   []string `json:"vaults"`   // labels; the first is that of new notes
+}
 
 // SourceID returns the id of the card that holds the Source of the vault with a label.
 func SourceID(label string) canon.CardID { return exchange.CardID("markdown", label, "source:") }
@@ -85,12 +99,32 @@ type SourceReader struct {
 	entries int
 }
 
+// Sources returns the cards that hold the Sources of a snapshot, in the order of their ids.
+func Sources(ctx context.Context, l *canon.Snapshot) (all []canon.Card, err error) {
+	for c, err := range l.AllCards(ctx, canon.Filter{Type: canon.TypeFile}) {
+		if err != nil {
+			return nil, err
+		}
+		if IsSourceCard(c) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	return all, nil
+}
+
+// LabelOf returns the label of the vault whose Source a card holds.
+func LabelOf(c canon.Card) string {
+	label, _ := decoded.ParseObject(string(c.Fields))[labelField].(string)
+	return label
+}
+
 // Load reads the Source in a card, or an empty one if the card is none. Only a card that players
 // cannot see is one.
 func (r *SourceReader) Load(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, error) {
 	s := &Source{Loregate: 1, Notes: map[canon.CardID]*Origin{}, Files: map[canon.CardID]File{},
 		Cards: map[canon.CardID]exchange.Memory{}}
-	if !isSourceCard(c) {
+	if !IsSourceCard(c) {
 		return s, nil
 	}
 	data, err := l.Bytes(ctx, c.Content)
@@ -135,6 +169,10 @@ func (r *SourceReader) decode(s *Source, d *json.Decoder) error {
 			return decodeMap(r, d, s.Cards)
 		case "folders":
 			return d.Decode(&s.Folders)
+		case "open":
+			return d.Decode(&s.Open)
+		case "confirm":
+			return d.Decode(&s.Confirm)
 		case "begun":
 			return d.Decode(&s.Begun)
 		case "loregate":
@@ -199,7 +237,8 @@ func areInOrder(parts []HiddenPart) bool {
 	return true
 }
 
-func isSourceCard(c canon.Card) bool {
+// IsSourceCard reports whether a card holds a Source.
+func IsSourceCard(c canon.Card) bool {
 	return c.Type == canon.TypeFile && c.Label.Level >= access.LevelGM && strings.Contains(string(c.Fields),
 		`"`+sourceField+`":1`)
 }
@@ -227,7 +266,7 @@ func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error
 	}
 	return &exchange.Sheet{File: name, ID: SourceID(label), Name: name, Type: canon.TypeFile,
 		Label:  access.NewLabel(max(level, access.LevelGM)),
-		Fields: decoded.EncodeFields(map[string]any{sourceField: 1, "file_name": "source.json.gz"}),
+		Fields: decoded.EncodeFields(map[string]any{sourceField: 1, labelField: label, "file_name": "source.json.gz"}),
 		Data:   func() ([]byte, error) { return b.Bytes(), nil }}, nil
 }
 
@@ -255,6 +294,16 @@ func (s *Source) Encode(w io.Writer) error {
 	folders, err := json.Marshal(s.Folders)
 	if err != nil {
 		return err
+	}
+	decided, err := json.Marshal(struct {
+		Open    []string `json:"open,omitempty"`
+		Confirm []string `json:"confirm,omitempty"`
+	}{s.Open, s.Confirm})
+	if err != nil {
+		return err
+	}
+	if len(decided) > len("{}") {
+		begun += string(decided[1:len(decided)-1]) + ","
 	}
 	if _, err := fmt.Fprintf(w, `{"loregate":%d,%s"notes":`, s.Loregate, begun); err != nil {
 		return err

@@ -3,8 +3,11 @@ package native
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"path"
+	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
@@ -16,7 +19,7 @@ func (x *exporter) loadSources(ctx context.Context) error {
 	var r SourceReader
 	x.origins, x.paths, x.hashes = map[canon.CardID]*Origin{}, map[canon.CardID]string{}, map[string]string{}
 	for _, c := range x.cards {
-		if !isSourceCard(c) {
+		if !IsSourceCard(c) {
 			continue
 		}
 		s, err := r.Load(ctx, x.snapshot, c)
@@ -24,12 +27,13 @@ func (x *exporter) loadSources(ctx context.Context) error {
 			return err
 		}
 		x.folded[c.ID] = true
+		x.vaults = append(x.vaults, LabelOf(c))
 		for id, o := range s.Notes {
 			if s.Begun && !x.hasAll(id, o) {
 				continue // its file stays
 			}
 			x.origins[id], x.hashes[o.Path] = o, o.Hash
-			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id {
+			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id && child.Places == nil {
 				x.folded[child.ID] = true
 			}
 		}
@@ -50,9 +54,8 @@ func (x *exporter) hasAll(id canon.CardID, o *Origin) bool {
 	if _, there := x.byID[id]; !there {
 		return false
 	}
-	_, secret := x.byID[o.Hidden]
 	_, tags := x.byID[exchange.ChildID(id, exchange.TagsPart)]
-	if (secret || o.Hidden.IsZero()) && (tags || len(o.Tags) == 0) {
+	if tags || len(o.Tags) == 0 {
 		return true
 	}
 	x.reportPage(o.Path, "came in only in part, because the import was cut off; import the vault again")
@@ -118,4 +121,29 @@ func (x *exporter) vaultFile(ctx context.Context, c canon.Card) ([]byte, error) 
 		return x.rebuildNote(ctx, o, c)
 	}
 	return x.readContent(ctx, c)
+}
+
+// foldHolders leaves out the cards that hold nothing but hidden parts and fields, which stand in the note of the card
+// above.
+func (x *exporter) foldHolders(ctx context.Context) error {
+	for _, c := range x.cards {
+		if c.Places == nil || c.Label.Level > max(access.LevelGM, x.byID[c.Parent].Label.Level) {
+			continue
+		}
+		beside, err := x.snapshot.Beside(ctx, c)
+		if err != nil {
+			return err
+		}
+		x.folded[c.ID] = x.folded[c.ID] || strings.TrimSpace(beside) == "" && len(ownFields(c))+len(x.children[c.ID]) == 0
+	}
+	return nil
+}
+
+// ownFields returns the fields of a card that are no hidden fields of the card above.
+func ownFields(c canon.Card) json.RawMessage {
+	own := decoded.ParseObject(string(c.Fields))
+	for _, name := range c.Places.Fields {
+		delete(own, name)
+	}
+	return decoded.EncodeFields(own)
 }

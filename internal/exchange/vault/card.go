@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -30,7 +30,8 @@ type reader struct {
 	order    []string
 	notes    map[*exchange.Sheet]*native.Origin
 	files    map[*exchange.Sheet]*native.File
-	moved    map[*note]canon.CardID // ids of notes that the last import had at another path
+	moved    map[*note]canon.CardID          // ids of notes that the last import had at another path
+	known    map[canon.CardID]*native.Origin // notes of the last import
 }
 
 func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
@@ -41,14 +42,17 @@ func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
 // programTypes are the card types that a note's front matter cannot choose.
 var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role", "Email template", "HTML"}
 
-// addNote adds the cards of one note: its own card, its tags and, if the note hides text from
-// readers, a GM child.
+// addNote adds the cards of one note: its own card and its tags.
 func (f *reader) addNote(ctx context.Context, n *note) error {
 	s := &exchange.Sheet{File: n.Path, ID: native.CardID(f.v.o.Label, n.Path), Name: n.name,
 		Format: canon.FormatMarkdown, Label: access.NewLabel(n.level, n.readers...)}
 	if id, ok := f.moved[n]; ok {
 		s.ID = id
+		if was := f.known[id]; was != nil && was.Path != n.Path {
+			s.NameWas = was.Name
+		}
 	}
+	s.OpensCard = n.opened
 	known := []string{"tags", "tag"}
 	if _, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok {
 		known = append(known, "level")
@@ -77,41 +81,59 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	}
 	shown, signs := f.v.findReferences(n, h.Open, n.level)
 	f.showFiles(shown, n.level)
-	text, parts := cutText(h, signs)
+	shown, _ = f.v.findReferences(n, h.Secret(), access.LevelGM)
+	f.showFiles(shown, access.LevelGM)
+	s.Hide = secrecy.Ranges(h.Spans())
+	for _, sign := range signs {
+		s.Hide = append(s.Hide, secrecy.Range{Span: h.Source(sign.from, sign.to)})
+	}
+	s.InPlace = true
+	if open && f.v.choices.HasOpen() {
+		s.Opens = openedParts(n.Body, s.Hide)
+	}
 	var err error
 	if s.Fields, err = n.ExtraFields(known...); err != nil {
 		return err
 	}
 	if open {
-		f.v.findMentions(n, text, string(s.Fields), n.name)
+		f.v.findMentions(n, withoutSigns(h.Open, signs), string(s.Fields), n.name)
 	}
-	if s.Body, err = f.v.o.Shelf.Keep(text); err != nil {
+	if len(under) > 0 {
+		s.HideFields = decoded.SortedKeys(under)
+		all := decoded.ParseObject(string(s.Fields))
+		if all == nil {
+			all = map[string]any{}
+		}
+		maps.Copy(all, under)
+		s.Fields = decoded.EncodeFields(all)
+	}
+	if len(h.Parts)+len(under) > 0 {
+		f.c.Hidden++
+	}
+	if s.Body, err = f.v.o.Shelf.Keep(n.Body); err != nil {
 		return err
 	}
 	o := n.origin
 	o.Name, o.Type, o.Level, o.Fields = s.Name, cmp.Or(s.Type, canon.TypeRichText), n.level, s.Fields
 	o.Readers = s.Label.Subjects
-	o.Open, o.Parts = hashOf(text), parts
 	defer func() { n.Meta, n.Body, n.marks = nil, "", nil }() // the sheets have what is needed of them
 	if !f.c.Add(s) {
 		return nil
 	}
 	f.notes[s] = o
-	if len(h.Parts) > 0 || len(under) > 0 {
-		if err := f.addSecret(n, s, h.Secret(), under); err != nil {
-			return err
-		}
-	}
 	f.addTags(n, s)
 	return nil
 }
 
-// hashOf returns the hash that the canon gives to a text.
-func hashOf(text string) (h canon.Hash) {
-	if text != "" {
-		h = sha256.Sum256([]byte(text))
+// openedParts returns the texts in a note that would be hidden if nothing had been opened.
+func openedParts(body string, hidden []secrecy.Range) (texts []string) {
+	all := secrecy.Split(body, secrecy.Markdown, func(secrecy.Mark) bool { return true })
+	for _, s := range all.Spans() {
+		if !slices.ContainsFunc(hidden, func(r secrecy.Range) bool { return r.From < s.To && s.From < r.To }) {
+			texts = append(texts, body[s.From:s.To])
+		}
 	}
-	return h
+	return texts
 }
 
 // knowsType reports whether a card type exists and has HTML content, so that a note can become a
@@ -144,27 +166,6 @@ func (f *reader) showFields(meta map[string]any, level access.Level) {
 			}
 		}
 	}
-}
-
-// addSecret adds the card with the hidden parts and fields of a note.
-func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under map[string]any) (err error) {
-	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
-		Name: exchange.GMPart, Type: canon.TypeRichText, Format: canon.FormatMarkdown,
-		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Fields: decoded.EncodeFields(under)}
-	if gm.Body, err = f.v.o.Shelf.Keep(secret); err != nil {
-		return err
-	}
-	for f.c.ByKey[gm.Key()] != nil {
-		gm.Name += "+Hidden"
-	}
-	shown, _ := f.v.findReferences(n, secret, access.LevelGM)
-	f.showFiles(shown, access.LevelGM)
-	if f.c.Add(gm) {
-		f.c.Hidden++
-		o := f.notes[above]
-		o.Hidden, o.Secret, o.Under = gm.ID, hashOf(secret), gm.Fields
-	}
-	return nil
 }
 
 func (f *reader) addTags(n *note, above *exchange.Sheet) {

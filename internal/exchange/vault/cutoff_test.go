@@ -69,7 +69,11 @@ func TestACutOffImportGoesOn(t *testing.T) {
 		t.Error("the memory says that the import has not ended")
 	}
 	for id, is := range source.Cards {
-		if was, ok := expected.Cards[id]; ok && fmt.Sprint(was) != fmt.Sprint(is) {
+		was, ok := expected.Cards[id]
+		if was.Parts == (exchange.Memory{}).Parts { // of hidden parts that are not known beforehand
+			is.Parts = was.Parts
+		}
+		if ok && fmt.Sprint(was) != fmt.Sprint(is) {
 			t.Errorf("of the card %s %v was expected, it is %v", id, was, is)
 		}
 	}

@@ -24,8 +24,8 @@ func Example() {
 	}
 	fmt.Print(summary)
 	// Output:
-	// 2 files: 3 cards created, 0 updated, 0 unchanged, 2 lists of tags, 1 secrets moved to GM cards.
-	// Players see 1 of these cards; 2 are for the GM, 0 for admins.
+	// 2 files: 2 cards created, 0 updated, 0 unchanged, 2 lists of tags, 1 cards with hidden parts.
+	// Players see 1 of these cards; 1 are for the GM, 0 for admins.
 	// Types of cards (--types WORD=TYPE changes them):
 	//   folder Places: 1 Location
 	// Players begin at "Old Mill" (--starter-location changes it).

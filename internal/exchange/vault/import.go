@@ -36,6 +36,9 @@ type Options struct {
 	Prune bool
 	// AllFiles also imports the files that no note names. Only the GM sees these.
 	AllFiles bool
+	// Vault is the user's name for the vault; without it an import knows the vault again by the file of an export,
+	// or by its notes, and else by the name of its folder.
+	Vault string
 	// Native reads every file in our own dialect, even without the key loregate.
 	Native bool
 }
@@ -68,6 +71,14 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
 		var members exchange.Members
 		v.findMembers = func(names []string) ([]access.Subject, bool, error) { return members.Find(ctx, l, names) }
+		if err := v.identify(ctx, l); err != nil {
+			return err
+		}
+		o.Label = v.o.Label
+		if m, err = loadMemory(ctx, l, o.Label, v.same); err != nil {
+			return err
+		}
+		v.choices.Remember(m.source.Open, m.source.Confirm)
 		if err := v.indexNotes(); err != nil {
 			return err
 		}
@@ -75,13 +86,11 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if err != nil {
 			return err
 		}
-		if m, err = loadMemory(ctx, l, o.Label); err != nil {
-			return err
-		}
 		f = newReader(v, l, types)
 		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
 			return err
 		}
+		f.known = m.source.Notes
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}
@@ -96,6 +105,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		return sum, err
 	}
 	sum.Hides, sum.Mentions = v.choices.List(), v.mentions.list
+	sum.Said = append(sum.Said, m.rememberedDecisions()...)
 	want := f.c
 	sum.Files, sum.Hidden = len(v.notes), want.Hidden
 	sum.Problems = exchange.AppendProblems(v.problems, want.Problems...)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -22,31 +23,68 @@ type lastImport struct {
 	card     canon.Card                    // that holds it; zero if there is none
 	writable bool                          // the importer may keep a memory: it sees cards of the GM
 	sheetOf  map[canon.CardID]canon.CardID // ids under which cards with other ids are remembered; see sheetID
+	others   []canon.Card                  // that hold the memories of vaults which are one with this one now
 }
 
-func loadMemory(ctx context.Context, l *canon.Snapshot, label string) (m *lastImport, err error) {
+// loadMemory reads the memory of a vault, and of others whose notes are among its notes now.
+func loadMemory(ctx context.Context, l *canon.Snapshot, label string, others []canon.Card) (m *lastImport, err error) {
 	m = &lastImport{writable: l.View().Level >= access.LevelGM}
 	if m.writable {
 		if m.card, _, err = l.ByID(ctx, native.SourceID(label)); err != nil {
 			return nil, err
 		}
 	}
-	m.source, err = new(native.SourceReader).Load(ctx, l, m.card)
-	return m, err
+	var r native.SourceReader
+	if m.source, err = r.Load(ctx, l, m.card); err != nil {
+		return nil, err
+	}
+	for _, c := range others {
+		s, err := r.Load(ctx, l, c)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(m.source.Notes, s.Notes)
+		maps.Copy(m.source.Files, s.Files)
+		maps.Copy(m.source.Cards, s.Cards)
+		m.source.Folders = append(m.source.Folders, s.Folders...)
+		m.source.Open, m.source.Confirm = append(m.source.Open, s.Open...), append(m.source.Confirm, s.Confirm...)
+		m.source.Begun = m.source.Begun || s.Begun
+	}
+	m.others = others
+	return m, nil
 }
 
-// findMoved returns the ids of notes at new paths that are notes of the last import: those whose
-// file has the same bytes as one that is gone, or the name that its card has now.
+// rememberedDecisions tells which decisions of earlier imports count, and how they are taken back.
+func (m *lastImport) rememberedDecisions() (said []string) {
+	for _, d := range []struct {
+		flag, other string
+		texts       []string
+	}{{"--open", "--confirm", m.source.Open}, {"--confirm", "--open", m.source.Confirm}} {
+		if len(d.texts) > 0 {
+			said = append(said, fmt.Sprintf("Decided at earlier imports with %s: %s. %s takes one back.", d.flag,
+				strings.Join(d.texts, ", "), d.other))
+		}
+	}
+	return said
+}
+
+// findMoved returns the ids of notes that the last import had at another path, or under another label: those with the
+// name that the card has now, with the same bytes as a note that is gone, or with most of its lines.
 func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault) (map[*note]canon.CardID, error) {
-	there, byHash, byName := map[string]bool{}, map[string]canon.CardID{}, map[string]canon.CardID{}
+	there, byPath, byHash, byName := map[string]bool{}, map[string]canon.CardID{}, map[string]canon.CardID{},
+		map[string]canon.CardID{}
 	for _, n := range v.notes {
 		there[n.Path] = true
 	}
+	var gone []canon.Card
 	for _, id := range slices.SortedFunc(maps.Keys(m.source.Notes), func(a, b canon.CardID) int {
 		return bytes.Compare(a[:], b[:])
 	}) {
 		o := m.source.Notes[id]
 		if there[o.Path] {
+			if id != native.CardID(v.o.Label, o.Path) {
+				byPath[o.Path] = id
+			}
 			continue
 		}
 		byHash[o.Hash] = id
@@ -57,19 +95,86 @@ func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault)
 		if ok && c.Name != o.Name {
 			byName[c.Name] = id
 		}
+		if ok {
+			gone = append(gone, c)
+		}
 	}
 	moved, used := map[*note]canon.CardID{}, map[canon.CardID]bool{}
+	var fresh []*note
 	for _, n := range v.notes {
-		if len(byHash) == 0 || v.isNative(n) || m.source.Notes[native.CardID(v.o.Label, n.Path)] != nil {
+		if v.isNative(n) || m.source.Notes[native.CardID(v.o.Label, n.Path)] != nil && byPath[n.Path].IsZero() {
 			continue
 		}
-		for _, id := range []canon.CardID{byName[n.name], byHash[n.origin.Hash]} {
+		for _, id := range []canon.CardID{byPath[n.Path], byName[n.name], byHash[n.origin.Hash]} {
 			if !id.IsZero() && !used[id] && moved[n].IsZero() {
 				moved[n], used[id] = id, true
 			}
 		}
+		if moved[n].IsZero() {
+			fresh = append(fresh, n)
+		}
 	}
-	return moved, nil
+	gone = slices.DeleteFunc(gone, func(c canon.Card) bool { return used[c.ID] })
+	return moved, findEdited(ctx, l, v, moved, fresh, gone)
+}
+
+// maxCompared is the number of notes, new or gone, up to which renamed ones are looked for by their lines.
+const maxCompared = 500
+
+// findEdited adds to moved the new notes that have most of the lines of a card whose note is gone. One that is as
+// near to another card is a new note.
+func findEdited(ctx context.Context, l *canon.Snapshot, v *vault, moved map[*note]canon.CardID, fresh []*note,
+	gone []canon.Card) error {
+	if len(fresh) > maxCompared || len(gone) > maxCompared {
+		return nil
+	}
+	lines := map[canon.CardID]map[string]bool{}
+	for _, c := range gone {
+		text, err := l.Content(ctx, c)
+		if err != nil {
+			return err
+		}
+		lines[c.ID] = linesOf(text)
+	}
+	used := map[canon.CardID]bool{}
+	for _, n := range fresh {
+		if len(gone) == 0 || !v.loadBody(n) {
+			continue
+		}
+		own := linesOf(n.Body)
+		n.Body = ""
+		var best canon.CardID
+		most, twice := 0, false
+		for _, c := range gone {
+			if same := countShared(own, lines[c.ID]); !used[c.ID] && 2*same > max(len(own), len(lines[c.ID])) && same >= most {
+				twice = same == most
+				best, most = c.ID, same
+			}
+		}
+		if most > 0 && !twice {
+			moved[n], used[best] = best, true
+		}
+	}
+	return nil
+}
+
+func linesOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			all[line] = true
+		}
+	}
+	return all
+}
+
+func countShared(a, b map[string]bool) (n int) {
+	for line := range a {
+		if b[line] {
+			n++
+		}
+	}
+	return n
 }
 
 // dropFields makes notes remove the fields that their front matter no longer has.
@@ -101,7 +206,8 @@ func (m *lastImport) begin(ctx context.Context, f *reader, w *exchange.Writer, o
 	if !m.writable || len(f.notes) == 0 || w.Grant.Request().DryRun {
 		return nil
 	}
-	next := &native.Source{Loregate: 1, Begun: true, Notes: maps.Clone(m.source.Notes),
+	next := &native.Source{Loregate: 1, Begun: true, Open: m.source.Open, Confirm: m.source.Confirm,
+		Notes: maps.Clone(m.source.Notes),
 		Files: maps.Clone(m.source.Files), Folders: slices.Clone(m.source.Folders), Cards: maps.Clone(m.source.Cards)}
 	fresh := false
 	for s, o := range f.notes {
@@ -150,6 +256,7 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 	}
 	next := &native.Source{Loregate: 1, Notes: map[canon.CardID]*native.Origin{}, Files: map[canon.CardID]native.File{},
 		Cards: w.Remembered}
+	next.Open, next.Confirm = f.v.choices.Decisions()
 	for _, c := range kept {
 		id := m.sheetID(c.ID)
 		next.Cards[id] = m.source.Cards[id]
@@ -168,8 +275,6 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 		id, ok := idOf(s)
 		if was := m.source.Notes[id]; w.Conflicts[s] && was != nil {
 			o = was
-		} else if hidden, has := w.Remembered[o.Hidden]; has {
-			o.Hidden = cmp.Or(hidden.ID, o.Hidden)
 		}
 		if known, had := m.source.Cards[s.ID]; !ok && had { // its card is in the trash
 			next.Cards[s.ID], ok = known, true
@@ -191,7 +296,20 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 			}
 		}
 	}
-	return m.write(ctx, next, w, o, "source")
+	if err := m.write(ctx, next, w, o, "source"); err != nil || len(m.others) == 0 {
+		return err
+	}
+	_, err = w.Canon.Update(ctx, w.Grant.Part("one", w.Grant.Request().InputHash), func(p *canon.Plan) error {
+		for _, c := range m.others {
+			if c, ok, err := p.Has("~" + c.ID.String()); err != nil || !ok {
+				return err
+			} else if err := p.Trash(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // sheetID returns the id under which a card is remembered.

@@ -9,8 +9,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
-	"loregate/internal/exchange/native"
-	"loregate/internal/secrecy"
 )
 
 var (
@@ -127,37 +125,15 @@ func (v *vault) fileInField(text string) string {
 	return v.findAttachment(strings.TrimSpace(text))
 }
 
-// cutText takes signs out of a split text. It returns the text without them, and all hidden parts:
-// those of the split, which a hidden card holds, and the signs.
-func cutText(h secrecy.Result, signs []span) (open string, parts []native.HiddenPart) {
+// withoutSigns returns a text without the signs of links.
+func withoutSigns(text string, signs []span) string {
 	var b strings.Builder
-	at, from, rest := 0, 0, h.Parts
-	copyUntil := func(end int, hidden bool) {
-		for {
-			stop := end
-			isPart := len(rest) > 0 && rest[0].At <= end
-			if isPart {
-				stop = rest[0].At
-			}
-			if text := h.Open[at:stop]; hidden && text != "" {
-				parts = append(parts, native.HiddenPart{At: b.Len(), Text: text})
-			} else {
-				b.WriteString(text)
-			}
-			if at = stop; !isPart {
-				return
-			}
-			parts = append(parts, native.HiddenPart{At: b.Len(), From: from})
-			from += len(rest[0].Text) + len(secrecy.PartSeparator)
-			rest = rest[1:]
-		}
-	}
+	at := 0
 	for _, s := range signs {
-		copyUntil(s.from, false)
-		copyUntil(s.to, true)
+		b.WriteString(text[at:s.from])
+		at = s.to
 	}
-	copyUntil(len(h.Open), false)
-	return b.String(), parts
+	return b.String() + text[at:]
 }
 
 // fileName returns the name of the card for an attachment.

@@ -133,7 +133,7 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 		label := access.NewLabel(access.Level(1+r.IntN(3)), pick(r, [][]access.Subject{nil, {"alice"}, {"alice", "bob"}})...)
 		n := canon.NewCard{Name: randomName(r), Label: &label, Orphan: r.IntN(4) == 0, Content: pick(r, randomTexts),
 			Type:   pick(r, []string{"RichText", "Markdown", "PlainText", "Pointer", "Pointer", "JSON", "Character", "Phrase"}),
-			Fields: []byte(pick(r, randomFields)), Undivided: true}
+			Fields: []byte(pick(r, randomFields))}
 		if r.IntN(5) == 0 {
 			n.Codename = fmt.Sprint("code-", r.IntN(5))
 		}
@@ -154,7 +154,7 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 	case 0:
 		_, err = p.Rename(c, randomName(r))
 	case 1:
-		_, err = p.SetLabel(c, c.Own.Meet(access.NewLabel(access.Level(1+r.IntN(3)))))
+		_, err = p.SetLabel(c, access.NewLabel(access.Level(1+r.IntN(3))))
 	case 2:
 		err = p.Trash(c)
 	case 3:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/exchange/native"
@@ -22,6 +23,7 @@ type note struct {
 	marks []secrecy.Mark
 	least access.Level // that its marks name
 
+	opened  bool             // a decision opens it; set by indexNotes
 	readers []access.Subject // people who read the note although it is for the GM; set by indexNotes
 
 	origin *native.Origin // its file, for the export
@@ -46,6 +48,7 @@ type vault struct {
 	findMembers func(names []string) (found []access.Subject, known bool, err error)
 	mentions    mentions
 	linked      map[markup.Key]int // number of links to notes, by the key of their names
+	same        []canon.Card       // that hold the memories of other imports of the vault; set by identify
 }
 
 // Limits of a vault. A card holds at most 1 MiB of text, so a longer note could not be imported.
@@ -212,6 +215,7 @@ func (v *vault) indexNotes() error {
 // the world as its readers and nothing else hides it, they read it besides the GM.
 func (v *vault) noteLevel(n *note) (access.Level, error) {
 	level, marks := n.least, n.marks
+	opens := false
 	names, keys := secrecy.ReaderNames(n.Meta)
 	var readers []access.Subject
 	if len(names) > 0 {
@@ -229,7 +233,7 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 	}
 	hidden := level > access.LevelUser
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {
-		if v.choices.Decide(m, n.Path, false) {
+		if opens = opens || v.choices.Opens(m, n.Path); v.choices.Decide(m, n.Path, false) {
 			hidden, level = true, max(level, access.LevelGM)
 		}
 	}
@@ -238,6 +242,7 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 			n.readers = readers
 		}
 	}
+	n.opened = opens && !hidden
 	return level, nil
 }
 

@@ -89,7 +89,8 @@ func matchesFeed(q canon.FeedQuery, v canon.Version) bool {
 	return canon.Within(v.At, q.Since, q.Before) &&
 		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
 		(q.Author == "" || v.By == q.Author) &&
-		(q.Card.IsZero() || v.Card == q.Card)
+		(q.Card.IsZero() || v.Card == q.Card) &&
+		!slices.ContainsFunc(q.Except, func(s canon.Span) bool { return s.Has(v) })
 }
 
 func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID,

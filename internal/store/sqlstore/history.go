@@ -94,6 +94,10 @@ func (sc *Scope) filterFeed(q canon.FeedQuery) string {
 	if q.Author != "" {
 		where += " AND c.by = " + sc.Add(string(q.Author))
 	}
+	for _, s := range q.Except {
+		where += " AND NOT (c.from_seq >= " + sc.Add(uint64(s.From)) + " AND c.from_seq <= " + sc.Add(uint64(s.To)) +
+			" AND c.op = " + sc.Add(s.Op) + ")"
+	}
 	if !q.Card.IsZero() {
 		// The bound on rev, which always holds, lets a planner without statistics choose the primary key.
 		where += " AND c.rev > 0 AND c.card = " + sc.Add(q.Card[:])

@@ -189,6 +189,8 @@ func testFeed(t *testing.T, s canon.Store) {
 		{"of a card by an author", AsUser, canon.FeedQuery{Card: b.ID, Author: "bob"}, "B2"},
 		{"of a card in the trash", AsGM, canon.FeedQuery{Card: CardID(4), Trash: true}, ""},
 		{"of a card in the trash, for an admin", AsAdmin, canon.FeedQuery{Card: CardID(4)}, "Gone1"},
+		{"but for an operation's in a span", AsUser, canon.FeedQuery{Except: []canon.Span{{From: a2.Seq, To: a2.Seq, Op: "test"},
+			{From: 1, To: 1000, Op: "another"}}}, "C2 A3 D1 B1 A1"},
 		{"with the trash", AsAdmin, canon.FeedQuery{Trash: true}, "C2 B2 A3 D1 A2 Gone1 C1 B1 A1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -123,8 +123,8 @@ func byRules(act uuid.UUID, text string) world.Narration {
 	return world.Narration{EventID: act, By: world.ByRules, NarrationText: world.NarrationText{Text: text}}
 }
 
-// phrase asks the narrator, and puts the texts that the gates let through into n. It returns a text for a layer of the
-// place, or "".
+// phrase asks the narrator, and puts the texts that the gates let through into n. It returns a text for a layer of
+// the place, or "".
 func (h *Host) phrase(ctx context.Context, g access.Grant, told Told, n *world.Narration) (mood string) {
 	if ctx.Err() != nil {
 		return ""
@@ -167,6 +167,7 @@ func (h *Host) keepNarration(
 	n.NarrationText = world.NarrationText{}
 	part := g.Part("narrated:"+n.EventID.String(), [32]byte{})
 	_, err = h.canon.Update(ctx, part, func(p *canon.Plan) error {
+		p.Composes()
 		label := world.NarrationLabel(p.View())
 		if mood != "" {
 			if err := h.planMood(ctx, p, n.PlayerID, place, mood, label); err != nil {

@@ -74,6 +74,7 @@ func newTurn(ctx context.Context, w *world.World, p *canon.Plan, player canon.Ca
 	s.world, s.Tick = s.clock.TickAt(p.Clock()), s.presence.Clock
 	s.action = world.Action{PlayerID: player, Verb: i.Verb}
 	p.DependOnLink(at)
+	p.Composes()
 	return s, nil
 }
 

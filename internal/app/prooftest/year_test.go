@@ -1,0 +1,443 @@
+package prooftest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange/exchangetest"
+)
+
+// year is a world in which a game master works for long. It knows which code words each reader may see.
+type year struct {
+	*weave
+	hidden map[string]access.Label // code words that not everybody may see
+	lost   map[string]bool         // code words that an act deleted
+	origin map[string]string       // acts that planted code words
+	cards  []*planted
+	last   string // the last act
+	errors int
+}
+
+// codeWord matches the code words of the vault and of the acts.
+var codeWord = regexp.MustCompile(`(?:MARK|OPEN)-\d{3}-[A-Z]+|[bcdfghjklmnpqrtvwxz]{16}`)
+
+// newYear imports the vault of marks.
+func newYear(t *testing.T, on string, seed uint64) *year {
+	t.Helper()
+	dir := exchangetest.RealData(t, "marks-vault")
+	y := &year{weave: newWeave(t, on, seed, false), hidden: map[string]access.Label{}, lost: map[string]bool{},
+		origin: map[string]string{}}
+	table, err := os.ReadFile(dir + ".tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		row := strings.Split(strings.TrimSpace(line), "\t")
+		if len(row) == 4 && row[3] != "open" && !(strings.Contains(row[1], "Wax Ledger") && strings.HasPrefix(row[2],
+			"setting")) {
+			y.hidden[row[0]] = forGM
+			y.lost[row[0]] = strings.Contains(row[1], "Ninth Psalm") // a game master imports nothing for admins
+		}
+	}
+	if err := y.importOne("marks.zip", zipOf(t, filesBelow(t, dir))); err != nil {
+		t.Fatal(err)
+	}
+	y.listCards()
+	if len(y.cards) < 15 {
+		t.Fatalf("only %d cards were imported", len(y.cards))
+	}
+	return y
+}
+
+// filesBelow reads the files of a folder.
+func filesBelow(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// listCards lists the cards of text that the game master edits.
+func (y *year) listCards() {
+	y.t.Helper()
+	y.cards = nil
+	got := y.send("admin", request{operation: "list", method: "GET", path: "/api/mcp/cards?sort=name&limit=100"})
+	var page struct {
+		Cards []struct{ ID, Name, Type, Level string }
+	}
+	if err := json.Unmarshal([]byte(got.body), &page); err != nil {
+		y.t.Fatal(err)
+	}
+	for _, c := range page.Cards {
+		if parts := strings.Split(c.Name, "+"); slices.Contains([]string{"File", "Image"},
+			c.Type) || slices.Contains(parts, "GM") || c.Name == "Closed" {
+			continue
+		}
+		p := &planted{id: "~" + c.ID, name: c.Name, gone: map[*mark]bool{}}
+		if y.card(p) == nil {
+			continue
+		}
+		if y.card(p).Format == "html" {
+			p.mark.form = inHTML
+		}
+		y.cards = append(y.cards, p)
+	}
+}
+
+// fail reports a fault once for each code word.
+func (y *year) fail(format string, args ...any) {
+	y.t.Helper()
+	if y.errors++; y.errors < 20 {
+		y.t.Errorf("after %s: %s", y.last, fmt.Sprintf(format, args...))
+	}
+}
+
+// check looks for code words in an answer that the reader may not see.
+func (y *year) check(who, what, asked, text string) {
+	y.t.Helper()
+	v := access.View{Level: access.LevelUser, Subject: access.Subject(who)}
+	for _, word := range codeWord.FindAllString(text, -1) {
+		if l, ok := y.hidden[word]; ok && !v.Sees(l) && !strings.Contains(asked, word) {
+			at := strings.Index(text, word)
+			y.fail("%s reads %s in %s: …%s…", who, word, what, text[max(0, at-200):min(len(text), at+100)])
+			delete(y.hidden, word) // once is enough
+		}
+	}
+	for _, l := range y.finds.findLeaks(text) { // also encoded
+		if m, ok := y.hidden[l.mark.word]; ok && !v.Sees(m) && !strings.Contains(asked, l.mark.word) {
+			y.fail("%s reads %s (%s) in %s: …%s…", who, l.mark.word, l.how, what, l.near)
+			delete(y.hidden, l.mark.word)
+		}
+	}
+}
+
+func (y *year) ask(who string, r request) {
+	y.t.Helper()
+	y.check(who, r.String(), r.path+r.body, y.send(who, r).String())
+}
+
+// lookAll looks at everything as each reader.
+func (y *year) lookAll() {
+	y.t.Helper()
+	for _, who := range weaveReaders {
+		for _, r := range worldLooks() {
+			y.ask(who, r)
+		}
+	}
+	for i, c := range y.cards {
+		for _, r := range cardLooks(c) {
+			y.ask(weaveReaders[i%len(weaveReaders)], r)
+		}
+	}
+	for _, format := range []string{"markdown", "site", "table"} {
+		dir := filepath.Join(y.t.TempDir(), "out")
+		if _, err := y.app.Export(y.t.Context(), format, "lendwater", dir, access.RoleUser, nil); err != nil {
+			y.t.Errorf("export %s: %v", format, err)
+		}
+		y.check("guest", "the export "+format, "", exchangetest.FolderText(y.t, dir))
+	}
+	y.wantAll()
+}
+
+// wantAll checks that the game master's export has each word that no act deleted.
+func (y *year) wantAll() {
+	y.t.Helper()
+	dir := filepath.Join(y.t.TempDir(), "all")
+	if _, err := y.app.Export(y.t.Context(), "markdown", "lendwater", dir, access.RoleAdmin, nil); err != nil {
+		y.t.Errorf("export: %v", err)
+	}
+	text := exchangetest.FolderText(y.t, dir)
+	for word := range y.hidden {
+		if !y.lost[word] && codeWord.FindString(word) == word && !strings.Contains(text, word) {
+			y.fail("the game master lost %s, planted by %s", word, y.origin[word])
+			y.lost[word] = true
+		}
+	}
+}
+
+// codesOf returns the hidden code words that the game master reads in a card.
+func (y *year) codesOf(c *planted) (all []string) {
+	if got := y.card(c); got != nil {
+		for _, word := range codeWord.FindAllString(got.Content, -1) {
+			if _, ok := y.hidden[word]; ok {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
+}
+
+// newSecret plants a code word.
+func (y *year) newSecret() string {
+	m := y.word("year", forGM, nil)
+	y.hidden[m.word], y.origin[m.word] = forGM, y.last
+	return m.word
+}
+
+// yearActs are the acts of a game master and the players.
+var yearActs = []struct {
+	name string
+	do   func(y *year, c *planted) error
+}{
+	{"GM appends a marked text", func(y *year, c *planted) error {
+		var fit []exactMark
+		for _, m := range exactMarks {
+			if m.form == c.mark.form {
+				fit = append(fit, m)
+			}
+		}
+		m := fit[y.rng.IntN(len(fit))]
+		a, b := y.newSecret(), y.newSecret()
+		if !strings.Contains(m.text, "{b}") {
+			y.lost[b] = true
+		}
+		return y.rest("gm", "PATCH", y.at(c), fields{"format": c.mark.form.String(),
+			"patch": fields{"mode": "append", "content": "\n\n" + y.fill(m.text, a, b)}}, nil)
+	}},
+	{"GM appends by MCP", func(y *year, c *planted) error {
+		return y.tool("gm", "/mcp", "write", fields{"name": c.id,
+			"append": "Rain.\n\n> [!gm]\n> " + y.newSecret() + "\n"})
+	}},
+	{"GM writes the whole text with a word more", func(y *year, c *planted) error {
+		return y.swap("gm", c, func(text string) string { return strings.Replace(text, " the ", " the old ", 1) })
+	}},
+	{"GM adds a line at the top", func(y *year, c *planted) error {
+		return y.swap("gm", c, func(text string) string {
+			if strings.HasPrefix(text, "---") || c.mark.form == inHTML {
+				return text
+			}
+			return "%%" + y.newSecret() + "%%\n\nIt is late.\n\n" + text
+		})
+	}},
+	{"player appends", func(y *year, c *planted) error {
+		return y.rest("alice", "PATCH", y.at(c), fields{"format": c.mark.form.String(),
+			"patch": fields{"mode": "append",
+				"content": paragraph(c, "It snows.")}}, nil)
+	}},
+	{"player writes the whole text anew", func(y *year, c *planted) error {
+		return y.swap("alice", c, func(text string) string { return strings.Replace(text, " a ", " a red ", 1) })
+	}},
+	{"player deletes a line", func(y *year, c *planted) error {
+		return y.swap("alice", c, func(text string) string {
+			lines := strings.SplitAfter(text, "\n")
+			at := y.rng.IntN(len(lines))
+			return strings.Join(slices.Delete(lines, at, at+1), "")
+		})
+	}},
+	{"rename", func(y *year, c *planted) error {
+		return y.weave.rename(c, c.name+" "+itoa(y.rng.IntN(1000)))
+	}},
+	{"move below an open card", func(y *year, c *planted) error {
+		if strings.Contains(c.name, "+") {
+			return errNothing
+		}
+		return y.weave.rename(c, "Open Parent+"+c.name)
+	}},
+	{"level gm, an edit, and back", func(y *year, c *planted) error {
+		if y.cardAs("bob", c) == nil {
+			return errNothing // opening it would show text that only a level hides
+		}
+		if err := y.level(c, "gm"); err != nil {
+			return err
+		}
+		if err := y.rest("gm", "PATCH", y.at(c), fields{"format": c.mark.form.String(),
+			"patch": fields{"mode": "append",
+				"content": paragraph(c, "<secret>"+y.newSecret()+"</secret>")}}, nil); err != nil {
+			return err
+		}
+		return y.level(c, "user")
+	}},
+	{"reveal a part", func(y *year, c *planted) error { return y.revealPart(c, nil, everyone) }},
+	{"reveal a part to alice", func(y *year, c *planted) error {
+		return y.revealPart(c, list("alice"), access.NewLabel(access.LevelGM, "alice"))
+	}},
+	{"hide what is open", func(y *year, c *planted) error {
+		reads := y.cardAs("bob", c)
+		if reads == nil {
+			return errNothing
+		}
+		words := codeWord.FindAllString(reads.Content, -1)
+		words = slices.DeleteFunc(words, func(w string) bool {
+			_,
+				ok := y.hidden[w]
+			return ok || !strings.HasPrefix(w, "OPEN")
+		})
+		if len(words) == 0 {
+			return errNothing
+		}
+		word := words[y.rng.IntN(len(words))]
+		err := y.rest("gm", "POST", y.at(c)+"/hide", fields{"text": list(word)}, nil)
+		if err == nil {
+			y.hidden[word] = forGM
+		}
+		return err
+	}},
+	{"undo of the last change, and undo of that", func(y *year, c *planted) error {
+		secret := y.newSecret()
+		if err := y.rest("gm", "PATCH", y.at(c), fields{"format": c.mark.form.String(),
+			"patch": fields{"mode": "append",
+				"content": paragraph(c, "<secret>"+secret+"</secret>")}}, nil); err != nil {
+			y.lost[secret] = true
+			return err
+		}
+		for range 2 {
+			if err := y.rest("admin", "POST", "/api/mcp/changes/"+y.lastChange+"/undo", fields{}, nil); err != nil {
+				y.lost[secret] = true
+				return err
+			}
+		}
+		return nil
+	}},
+	{"delete and restore", func(y *year, c *planted) error {
+		if err := y.rest("admin", "DELETE", y.at(c), fields{"force": true}, nil); err != nil {
+			return err
+		}
+		y.ask("bob", request{operation: "trash", method: "GET", path: "/api/mcp/trash"})
+		return y.rest("admin", "POST", y.at(c)+"/restore", fields{}, nil)
+	}},
+	{"a name rule comes and goes", func(y *year, _ *planted) error {
+		for _, parts := range [][]string{{"gm", "ai", "open_parent"}, {"gm", "ai"}} {
+			if err := y.app.ConfigureWorld(y.t.Context(), "lendwater", func(_ *string, s *canon.Settings) {
+				s.GMParts = parts
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"proposal of a player, approved", func(y *year, c *planted) error {
+		return y.proposeAndApprove("alice", fields{"name": "update_card", "arguments": fields{"name": c.id,
+			"format": c.mark.form.String(), "patch": fields{"mode": "append", "content": paragraph(c,
+				"Alice was here.")}}})
+	}},
+	{"player replaces a word everywhere", func(y *year, _ *planted) error {
+		return y.rest("alice", "POST", "/api/mcp/replace", fields{"find": " bell ", "replace": " bell ",
+			"dry_run": false}, nil)
+	}},
+	{"GM replaces a word everywhere", func(y *year, _ *planted) error {
+		return y.rest("gm", "POST", "/api/mcp/replace", fields{"find": " is ", "replace": " is still ", "limit": 100,
+			"dry_run": false}, nil)
+	}},
+	{"links are made by themselves", func(y *year, c *planted) error {
+		return y.rest("gm", "POST", "/api/mcp/auto_link", fields{"name": c.id, "mode": "apply", "dry_run": false}, nil)
+	}},
+}
+
+// revealPart reveals a hidden part of a card. The words from the part to the next one may be seen then.
+func (y *year) revealPart(c *planted, to []any, l access.Label) error {
+	got := y.send("admin", request{operation: "read", method: "GET",
+		path: y.at(c) + "?full=true&format=" + c.mark.form.String()})
+	var card struct {
+		Content string
+		Hidden  []struct {
+			ID string
+			At int
+		}
+	}
+	if err := json.Unmarshal([]byte(got.body), &card); err != nil || len(card.Hidden) == 0 || y.cardAs("bob",
+		c) == nil {
+		return errNothing
+	}
+	whole := []rune(card.Content)
+	i := y.rng.IntN(len(card.Hidden))
+	from, to2 := card.Hidden[i].At, len(whole)
+	if i+1 < len(card.Hidden) {
+		to2 = card.Hidden[i+1].At
+	}
+	in := fields{"parts": list(card.Hidden[i].ID)}
+	if to != nil {
+		in["to"] = to
+	}
+	if err := y.rest("gm", "POST", y.at(c)+"/reveal", in, nil); err != nil {
+		return err
+	}
+	for _, word := range codeWord.FindAllString(string(whole[min(from, to2):to2]), -1) {
+		if was, ok := y.hidden[word]; ok && to == nil {
+			y.hidden[word] = everyone
+		} else if ok && was.Level >= access.LevelGM {
+			y.hidden[word] = l
+		}
+	}
+	return nil
+}
+
+// comesBack exports the world as the game master and imports that again.
+func (y *year) comesBack() error {
+	dir := filepath.Join(y.t.TempDir(), "back")
+	if _, err := y.app.Export(y.t.Context(), "markdown", "lendwater", dir, access.RoleGM, nil); err != nil {
+		return err
+	}
+	return y.importOne("back.zip", zipOf(y.t, filesBelow(y.t, dir)))
+}
+
+// TestAYearOfActs lets a game master and players work in the vault of marks: no reader sees a text that is hidden
+// from them, and nothing marked is lost.
+func TestAYearOfActs(t *testing.T) {
+	skipWithRace(t)
+	onEachStore(t, testAYear)
+}
+
+func testAYear(t *testing.T, on string) {
+	skipOnPostgres(t, on)
+	t.Parallel()
+	seed := everySeed()
+	t.Logf("PROOF_SEED=%d repeats it", seed)
+	y := newYear(t, on, seed)
+	y.last = "the import"
+	y.lookAll()
+	acts := newDeck(y.rng, yearActs)
+	for i := range rounds(60) {
+		c := y.cards[y.rng.IntN(len(y.cards))]
+		a := acts.draw()
+		was := y.codesOf(c)
+		y.last = fmt.Sprintf("act %d, %s, on %q", i, a.name, c.name)
+		err := a.do(y, c)
+		y.note(a.name, err)
+		y.tick()
+		reader := weaveReaders[i%len(weaveReaders)]
+		for n, r := range cardLooks(c) {
+			if n%4 == i%4 {
+				y.ask(reader, r)
+			}
+		}
+		now := y.codesOf(c)
+		for _, word := range was {
+			if _, ok := y.hidden[word]; ok && !y.lost[word] && !slices.Contains(now, word) {
+				y.fail("the game master does not read %s any more in %q", word, c.name)
+				y.lost[word] = true
+			}
+		}
+		if i%50 == 49 {
+			y.last += ", and before it"
+			y.lookAll()
+		}
+		if i%120 == 100 {
+			y.last = fmt.Sprintf("the export and import after act %d", i)
+			y.note("export and import again", y.comesBack())
+			y.listCards()
+			y.lookAll()
+		}
+	}
+	y.lookAll()
+	y.logActs()
+	t.Logf("%d acts on %d cards with %d hidden words, %d faults", rounds(60), len(y.cards), len(y.hidden), y.errors)
+}

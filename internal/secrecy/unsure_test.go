@@ -1,0 +1,68 @@
+package secrecy
+
+import (
+	"strings"
+	"testing"
+)
+
+// answered divides a new text as its author answers about its unsure marks.
+func answered(text string, form Form, list []Unsure, hides bool) Text {
+	w := master(form)
+	w.TextSigns = !hides
+	if hides {
+		w.Ranges = Ranges(UnsureSpans(text, form, list))
+	}
+	got, _ := w.Divide(Text{}, text)
+	return got
+}
+
+// TestUnsureMarks writes the texts by authors who know the table of marks: a text that must be hidden is, or its
+// author is asked; both answers keep it as it was written, and it is asked once.
+func TestUnsureMarks(t *testing.T) {
+	texts, forms := splitCases(t)
+	for i, text := range texts {
+		form := forms[i]
+		list := FindUnsure("", text, form)
+		if got := answered(text, form, list, true); strings.Contains(got.Open, "HID") {
+			t.Errorf("%q: although its marks hide, players read %q; asked %+v", text, got.Open, list)
+		}
+		got := answered(text, form, list, false)
+		if got.Whole() != text {
+			t.Errorf("%q: written as text, it is %q", text, got.Whole())
+		}
+		if len(list) == 0 && strings.Contains(got.Open, "HID") {
+			t.Errorf("%q: nobody is asked, and players read %q", text, got.Open)
+		}
+		if again := FindUnsure(text, "More.\n\n"+strings.TrimPrefix(text, "\ufeff"), form); len(again) > 0 {
+			t.Errorf("%q: its author is asked again: %+v", text, again)
+		}
+		for _, u := range list {
+			if u.Line < 1 || u.Line > 1+strings.Count(text, "\n") || !strings.Contains(text, strings.TrimSuffix(u.Text, "…")) {
+				t.Errorf("%q: the author is asked about line %d, %q", text, u.Line, u.Text)
+			}
+		}
+	}
+}
+
+// TestMarksWithoutAnEnd cuts these texts within their hidden parts: the beginning of a part is hidden, or its
+// author is asked.
+func TestMarksWithoutAnEnd(t *testing.T) {
+	texts, forms := splitCases(t)
+	for i, text := range texts {
+		if len(text) > 200 || strings.Contains(text, "[secret:") { // which stands for a secret kept elsewhere
+			continue
+		}
+		for _, s := range exactSpans(text, forms[i]) {
+			at := strings.LastIndex(text[:s.to], "HID")
+			if at < s.from {
+				continue
+			}
+			cut := text[:at+len("HID")]
+			list := FindUnsure("", cut, forms[i])
+			if got := answered(cut, forms[i], list, true); len(list) == 0 && strings.Contains(got.Open, "HID") {
+				t.Errorf("%q: nobody is asked, and players read %q", cut, got.Open)
+			}
+			break
+		}
+	}
+}
