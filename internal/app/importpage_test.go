@@ -26,6 +26,9 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"   exactly what was shown, or nothing if the source, the options or the world have changed.\n" +
 	"5. `loregate export markdown ./as-players-see-it --world mine --as user` shows what players can read.\n\n" +
 	"A later import of the same source updates the same cards. If an import is cut off, repeat it: it goes on.\n" +
+	"A vault is known again by the file `.loregate/vault.json` that an export writes, or by its notes, also in another\n" +
+	"folder; `--vault NAME` names it. The answers of `--open` and `--confirm` count at later imports too, and the other flag\n" +
+	"takes one back.\n" +
 	"An import is one entry of the recent changes, with one undo: `undo_import`, or *Undo this import…* on the page of the\n" +
 	"changes. It first lists what it does, and leaves cards alone that were changed since, unless these edits may be lost.\n" +
 	"The undo can be undone, and the source imported again. [table.md](table.md#undo-a-change) shows how.\n" +
