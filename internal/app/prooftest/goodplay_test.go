@@ -279,6 +279,8 @@ var unequipped = map[string]string{
 	"upload_from_url": "fetch.hosts",
 	// Without a run that made something there is nothing to fetch, undo or repeat.
 	"get_artifact": "there is no artifact", "undo_run": "run", "verify_run": "run",
+	// Without a finished import there is none to list or to undo; undoimport_test.go has those calls.
+	"list_import_cards": "nothing at this address", "undo_import": "nothing at this address",
 	// A game ends only after hours of its own clock.
 	"replay_game": "the game is still running",
 	// seatedCalls has the calls of those who have a seat.

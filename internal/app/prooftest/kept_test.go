@@ -35,7 +35,7 @@ func testKeptAnswers(t *testing.T, on string) {
 	}
 	most := 60
 	if on != "embedded" {
-		most = 20
+		most = 30
 	}
 	for range rounds(most) {
 		k.makeChange()
