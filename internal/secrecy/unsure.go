@@ -76,7 +76,7 @@ const percents = "%%"
 
 // mayBeUnsure reports whether a text has a sign of a mark or a word that looks secret.
 func mayBeUnsure(text string, form Form) bool {
-	return form == Plain || MayHoldMark(text, form) || form == Markdown && strings.ContainsAny(text, ":#<!=/|-&\xef")
+	return form == Plain || MayHoldMark(text, form) || form == Markdown && strings.ContainsAny(text, ":#<!=/|-&\ufeff［")
 }
 
 func readUnsure(text string, form Form) unsureMarks {

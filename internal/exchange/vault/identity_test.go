@@ -136,10 +136,10 @@ func TestDecisionsLast(t *testing.T) {
 		_, err := p.SetLabel(c, access.NewLabel(access.LevelUser))
 		return err
 	})
-	sum := s.importAs("admin", notes, with(nil, nil))
+	s.importAs("admin", notes, with(nil, nil))
 	s.WantSees(map[string]string{"user Duke": "RichText user The duke.\n"})
 	notes["Duke.md"] = "---\nsecret: true\n---\nThe duke is dead.\n"
-	sum = s.importAs("admin", notes, with(nil, nil))
+	sum := s.importAs("admin", notes, with(nil, nil))
 	s.WantSees(map[string]string{"user Duke": "RichText user The duke.\n",
 		"gm Duke+GM+Conflict": "RichText gm The duke is dead.\n"})
 	if !strings.Contains(sum.String(), "Duke.md") {
