@@ -181,8 +181,11 @@ func (d *division) withoutOpen(r markup.Span) (left []markup.Span) {
 // movedAround returns the longer texts in a range that stood in the open text before, and seem new because hidden
 // text has moved past them.
 func (d *division) movedAround(r markup.Span, kept []bool) (open []markup.Span) {
-	fresh := func(i int) bool { return !kept[i] && isWordSign(rune(d.text[r.From+i])) }
-	if i := slices.IndexFunc(kept, func(k bool) bool { return !k }); i < 0 || !containsIndex(len(kept), fresh) {
+	isNew := false
+	for i, k := range kept {
+		isNew = isNew || !k && isWordSign(rune(d.text[r.From+i]))
+	}
+	if !isNew {
 		return nil
 	}
 	if d.sharedOpen == nil {
@@ -196,15 +199,6 @@ func (d *division) movedAround(r markup.Span, kept []bool) (open []markup.Span) 
 		}
 	}
 	return open
-}
-
-func containsIndex(n int, f func(int) bool) bool {
-	for i := range n {
-		if f(i) {
-			return true
-		}
-	}
-	return false
 }
 
 // Follow returns the ranges in a text of ranges of the text before.
@@ -871,6 +865,9 @@ func (d *division) wrapUnmarked(runs []run) []run {
 
 // Marked returns a text in which a mark that an import reads is around every hidden part.
 func (t Text) Marked(form Form) Text {
+	if len(t.Parts) == 0 {
+		return t
+	}
 	d := &division{Writer: Writer{Form: form, Hides: true}, text: t.Whole()}
 	runs := make([]run, len(t.Parts))
 	for i, place := range t.Places() {

@@ -20,17 +20,13 @@ const maxVaultFile = 64 << 10
 // for it comes first, then the name that an export wrote into the folder, the vault with most of the same notes,
 // and the name of the folder.
 func (v *vault) identify(ctx context.Context, l *canon.Snapshot) error {
-	if l.View().Level < access.LevelGM {
+	if v.o.Vault != "" || l.View().Level < access.LevelGM {
 		v.o.Label = cmp.Or(v.o.Vault, v.o.Label)
 		return nil
 	}
 	all, err := native.Sources(ctx, l)
 	if err != nil {
 		return err
-	}
-	if v.o.Vault != "" {
-		v.o.Label = v.o.Vault
-		return nil
 	}
 	if names := v.writtenNames(); len(names) > 0 {
 		v.o.Label = names[0]
