@@ -212,6 +212,12 @@ func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
 	return t.Whole(), err
 }
 
+// WholeText returns the text of a card that holds no file, with the hidden parts that the view sees.
+func (s *Snapshot) WholeText(ctx context.Context, c Card) (secrecy.Text, error) {
+	t, err := s.wholeText(ctx, c)
+	return t.Text, err
+}
+
 // Parts returns the hidden parts of a card's text that the view sees, in their order, and the text with them. It
 // reads nothing, and returns no text, if there are none.
 func (s *Snapshot) Parts(ctx context.Context, c Card) (all []Part, whole string, err error) {

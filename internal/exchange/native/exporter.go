@@ -61,22 +61,21 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 		return nil, nil, err
 	}
 	p.card = c
-	b, err := x.readContent(ctx, c)
+	if canon.TextOf(c.Type) == canon.TextFile {
+		file, err = x.readContent(ctx, c)
+	} else {
+		p.whole, err = x.markParts(ctx, c)
+		p.text = p.whole.Whole()
+	}
 	if fault.KindOf(err) == fault.Denied {
 		x.reportPage(p.path, "%v", err)
 	} else if err != nil {
 		return nil, nil, err
-	} else if len(b) == 0 && c.Size > 0 {
+	} else if len(file)+len(p.text) == 0 && c.Size > 0 {
 		x.reportPage(p.path, "its content was erased; only the card is written")
 	}
-	if canon.TextOf(c.Type) == canon.TextFile && len(b) > 0 {
-		file = b
-		p.file = x.nameAttachment(p, b)
-	} else {
-		p.text, p.whole, err = x.markParts(ctx, c, string(b))
-		if err != nil {
-			return nil, nil, err
-		}
+	if len(file) > 0 {
+		p.file = x.nameAttachment(p, file)
 	}
 	x.addLinkObjects(p)
 	x.addLayerObjects(p)
@@ -93,31 +92,21 @@ func (x *exporter) readContent(ctx context.Context, c canon.Card) ([]byte, error
 	return []byte(text), err
 }
 
-// markParts returns the text of a card with a mark around each hidden part.
-func (x *exporter) markParts(ctx context.Context, c canon.Card, text string) (string, secrecy.Text, error) {
+// markParts returns the text of a card, for game masters with a mark around each hidden part.
+func (x *exporter) markParts(ctx context.Context, c canon.Card) (secrecy.Text, error) {
 	s := x.forMasters(c)
-	if s.View().Level < access.LevelGM {
-		return text, secrecy.Text{Open: text}, nil
+	t, err := s.WholeText(ctx, c)
+	if err != nil || s.View().Level < access.LevelGM {
+		return secrecy.Text{Open: t.Whole()}, err
 	}
 	masters := access.NewLabel(access.LevelGM)
-	parts, _, err := s.Parts(ctx, c)
-	if err != nil {
-		return "", secrecy.Text{}, err
-	}
-	var whole secrecy.Text
-	at := 0
-	for _, part := range parts {
-		whole.Open += text[at:part.At]
-		at = part.At + len(part.Text)
-		if part.Label.Equal(c.Label.Meet(masters)) {
-			part.Label = masters
+	for i, p := range t.Parts {
+		if p.Label.Equal(c.Label.Meet(masters)) {
+			t.Parts[i].Label = masters
 		}
-		whole.Parts = append(whole.Parts, secrecy.Passage{Label: part.Label, At: len(whole.Open), Text: part.Text})
 	}
-	whole.Open += text[at:]
 	form, _ := canon.FormOf(c.TextKind())
-	whole = whole.Marked(form)
-	return whole.Whole(), whole, nil
+	return t.Marked(form), nil
 }
 
 // forMasters returns the snapshot as game masters see it at most, if they see the card: a note says that a part is
