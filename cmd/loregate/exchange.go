@@ -25,6 +25,7 @@ type importCmd struct {
 	Explain   bool              `help:"Only print the rules by which the markdown import recognizes secrets."`
 	Open      []string          `help:"A folder, a note or a word that looks secret and is not, as the summary quotes it. Can be repeated." sep:"none" placeholder:"TEXT"`
 	Confirm   []string          `help:"A folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
+	Link      []string          `help:"The note that a link means which fits several, as the summary prints it. Can be repeated." sep:"none" placeholder:"TARGET=NOTE"`
 	HideLinks bool              `help:"markdown: turn links to hidden cards into plain text in the cards that players read. Game masters lose these links too."`
 	Types     map[string]string `help:"markdown: card type for a folder, tag or type, as in Settlements=Location. Without a type after = the cards are plain text." placeholder:"WORD=TYPE"`
 	Folders   string            `help:"markdown: use of a note's folders: tags of the card, parents (parts of its name), or none." enum:"tags,parents,none" default:"tags"`
@@ -51,7 +52,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
 			Plan: i.Plan, History: i.History,
 			Starter: i.Starter, Progress: progress("importing"),
-			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
+			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, Links: i.Link, HideLinks: i.HideLinks, Types: i.Types,
 				Folders: vault.FolderUse(i.Folders), Vault: i.Vault, Prune: i.Prune, AllFiles: i.AllFiles}})
 		return printResult(out, err, "%v", summary)
 	})

@@ -256,7 +256,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	tags := op.ReadTags{Secret: secret}
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
 		Fetch: c.Fetch.Hosts, Outbound: outbound.New(o.Outbound), Logger: a.logger, Instance: a,
-		IsMemory: native.IsSourceCard})
+		IsMemory: native.IsSourceCard, Memories: readMemories})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/archive"
 	"loregate/internal/canon"
+	"loregate/internal/exchange/native"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
 	"loregate/internal/sandbox"
@@ -107,6 +108,7 @@ func (d *doctor) checkStore(ctx context.Context, a *App) {
 	d.printCheck("worlds", err, "%d", len(worlds))
 	for _, w := range worlds {
 		d.reportAgents(ctx, a, w)
+		d.checkMarked(ctx, a, w)
 	}
 	keys, err := a.Identity.Keys(ctx)
 	good := 0
@@ -141,6 +143,29 @@ func (d *doctor) reportAgents(ctx context.Context, a *App, w canon.World) {
 	if err != nil {
 		d.printCheck("standing approvals", err, "")
 	}
+}
+
+// checkMarked reports the number of cards with marked texts that players read, because they were written before marks
+// hid.
+func (d *doctor) checkMarked(ctx context.Context, a *App, w canon.World) {
+	n := 0
+	err := a.runAsOperator(ctx, w.ID, canon.OpHideMarked, access.Read, func(g access.Grant) error {
+		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
+			n, err = archive.CountMarked(ctx, l, readMemories)
+			return err
+		})
+	})
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%d cards have secrets that were written before marks hid: list them with loregate call "+
+			"hide_marked '{\"dry_run\": true}' --world %s, and hide them with loregate call hide_marked --world %s", n, w.Slug,
+			w.Slug)
+	}
+	d.printCheck("marks in "+w.Slug, err, "every mark hides its text")
+}
+
+// readMemories reads the memories of imports for the surface archive.
+func readMemories(ctx context.Context, l *canon.Snapshot) (archive.ImportMemory, error) {
+	return native.ReadFormer(ctx, l)
 }
 
 // reportRecall prints the recall of vectors that was sampled while they were made, if there are any.

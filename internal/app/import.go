@@ -99,9 +99,9 @@ func (a *App) importOpen(ctx context.Context, format, world, path string, src *u
 func (o ImportOptions) checkFor(f exchange.Format) error {
 	v := o.Vault
 	switch {
-	case f.Name != "markdown" && (len(v.Types) > 0 || v.HideLinks || v.Prune || v.AllFiles || v.Vault != "" ||
+	case f.Name != "markdown" && (len(v.Types)+len(v.Links) > 0 || v.HideLinks || v.Prune || v.AllFiles || v.Vault != "" ||
 		v.Folders == vault.FolderNames || v.Folders == vault.FolderNone):
-		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --vault, --prune and --all-files work "+
+		return fault.New(fault.Invalid, "import: --link, --hide-links, --types, --folders, --vault, --prune and --all-files work "+
 			"only with markdown; leave them out for %s", f.Name)
 	case f.Whole && len(v.Open)+len(v.Confirm) > 0:
 		return fault.New(fault.Invalid,

@@ -21,7 +21,7 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"2. `loregate import PATH --world mine --dry-run` changes nothing. It names the format that it recognized, the number of\n" +
 	"   cards that players would see, all that it hides and by which mark, and every part that it would leave out or change.\n" +
 	"3. Decide about the things under *Hidden, please confirm*: `--open TEXT` shows them to players, `--confirm TEXT` keeps\n" +
-	"   them hidden. `--level gm` hides the whole import.\n" +
+	"   them hidden. `--level gm` hides the whole import. `--link TARGET=NOTE` decides a link that fits several notes.\n" +
 	"4. Repeat the command with `--plan HASH` in place of `--dry-run`. The dry run printed the hash. The import then does\n" +
 	"   exactly what was shown, or nothing if the source, the options or the world have changed.\n" +
 	"5. `loregate export markdown ./as-players-see-it --world mine --as user` shows what players can read.\n\n" +
@@ -92,9 +92,9 @@ func writeTypes(b *bytes.Buffer) {
 func writeSecrets(b *bytes.Buffer) {
 	b.WriteString("\n## Marks of secrets\n\nThese marks hide a note or a part of it from players. Those of " +
 		"elements, comments, blocks and headings count in the\n" +
-		"texts, names and fields of every format; the others in vaults and tables. A hidden part comes in as a card " +
-		"named GM\n" +
-		"below its card. A mark that does not end hides the rest of its text, and the import says so. Things that " +
+		"texts, names and fields of every format; the others in vaults and tables. A hidden part of a text\n" +
+		"comes in at its place; hidden names, tags and fields, and notes of the game master, in a card named GM below the card. " +
+		"A\nmark that does not end hides the rest of its text, and the import says so. Things that " +
 		"only look\n" +
 		"secret are hidden too, and wait under *Hidden, please confirm*. `loregate import --explain` prints this table with the\n" +
 		"secret words of each language.\n\n" +

@@ -32,7 +32,7 @@ func (a *App) ImportFile(ctx context.Context, g access.Grant, path string, c tra
 		level = access.LevelUser
 	}
 	o := ImportOptions{Level: level, Progress: progress,
-		Vault: vault.Options{Open: c.Open, Confirm: c.Confirm, HideLinks: c.HideLinks}}
+		Vault: vault.Options{Open: c.Open, Confirm: c.Confirm, Links: c.Links, HideLinks: c.HideLinks}}
 	err = a.withSource(ctx, path, func(ctx context.Context, src *unpack.Source) (err error) {
 		s, err = a.importSent(ctx, g, path, src, c.Format, o)
 		return err

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 
@@ -30,6 +31,8 @@ type Config struct {
 	Logger   *slog.Logger
 	// IsMemory reports whether a card holds the memory of an import; nil: none does.
 	IsMemory func(canon.Card) bool
+	// Memories reads the memories of imports; nil: there are none.
+	Memories func(context.Context, *canon.Snapshot) (ImportMemory, error)
 }
 
 // deps holds the dependencies of the operations.
@@ -43,6 +46,7 @@ type deps struct {
 	instance Instance // nil: no health
 	logger   *slog.Logger
 	isMemory func(canon.Card) bool
+	memories func(context.Context, *canon.Snapshot) (ImportMemory, error)
 	fetcher  *fetcher
 	forms    *formCache
 	sizes    *sizeCache
@@ -63,7 +67,7 @@ func New(c Config) (op.Surface, error) {
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
 		logger: cmp.Or(c.Logger, slog.Default()), fetcher: &fetcher{c.Fetch, c.Outbound}, forms: forms,
-		instance: c.Instance, sizes: sizes, isMemory: c.IsMemory}
+		instance: c.Instance, sizes: sizes, isMemory: c.IsMemory, memories: c.Memories}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

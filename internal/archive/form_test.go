@@ -121,3 +121,24 @@ func TestARenameFollowsTheLinksOfNotes(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "The Weir"}`).Want("content",
 		strings.Replace(theNote, "people/Oda Tarn#", "people/Oda Weir#", 1))
 }
+
+// TestMarkdownMarksInHTMLAreAsked writes a comment of Markdown into a card that keeps HTML, in the ways that take a text
+// in the card's form: it would hide nothing, so the game master is asked. The text of a player is text.
+func TestMarkdownMarksInHTMLAreAsked(t *testing.T) {
+	s := newDesk(t)
+	const text = "<p>The quay %%SPY%% is wet.</p>"
+	s.Do("gm", "create_card", `{"name": "Quay", "content": "<p>The quay is wet.</p>"}`)
+	for way, input := range map[string]string{
+		"create_card":        `{"name": "Weir", "content": "` + text + `"}`,
+		"update_card":        `{"name": "Quay", "content": "` + text + `"}`,
+		"update_card ":       `{"name": "Quay", "patch": {"mode": "find_replace", "find": "quay", "replace": "quay %%SPY%%"}}`,
+		"replace_everywhere": `{"find": "quay", "replace": "quay %%SPY%%", "dry_run": false}`,
+	} {
+		said := s.As("gm").WantFault("validation_error", strings.TrimSpace(way), input)
+		if !strings.Contains(said, "class=") {
+			t.Errorf("%s names no remedy: %s", way, said)
+		}
+	}
+	s.Do("user", "update_card", `{"name": "Quay", "content": "`+text+`"}`)
+	s.Do("gm", "update_card", `{"name": "Quay", "content": "`+strings.Replace(text, "wet", "dry", 1)+`"}`)
+}

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"slices"
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
@@ -79,9 +80,9 @@ func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in rel
 	out := relationsOut{Name: c.Name, Kind: in.Kind}
 	switch in.Kind {
 	case "links":
-		err = out.listTargets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefLink}, in.page)
+		err = out.listTargets(ctx, l, c, canon.RefLink, in.page)
 	case "nests":
-		err = out.listTargets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
+		err = out.listTargets(ctx, l, c, canon.RefNest, in.page)
 	case "linked_by":
 		err = out.listSources(ctx, l, c, canon.RefLink, in.page)
 	case "nested_in":
@@ -101,7 +102,7 @@ func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, c can
 		return err
 	}
 	seen := map[canon.CardID]bool{}
-	var all []relatedCard
+	var from []canon.Card
 	cut := false
 	for _, target := range targets {
 		refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, canon.RefQuery{Target: target, Kind: kind}), maxRefs)
@@ -111,15 +112,110 @@ func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, c can
 		for _, r := range refs {
 			if !seen[r.Card.ID] {
 				seen[r.Card.ID] = true
-				all = append(all, relatedTo(l, r.Card))
+				from = append(from, r.Card)
 			}
 		}
-		if cut = cut || more || len(all) > maxRefs; cut {
+		if cut = cut || more || len(from) > maxRefs; cut {
 			break
 		}
 	}
+	if from, err = referring(ctx, l, c, from, func(t refTarget) bool {
+		return (kind == 0 || t.kind == kind) && (t.means.ID == c.ID || t.means.ID.IsZero() && slices.Contains(targets, t.key))
+	}); err != nil {
+		return err
+	}
+	var all []relatedCard
+	for _, c := range from {
+		all = append(all, relatedTo(l, c))
+	}
 	o.Cards, o.paged = pageOf(all, p, cut)
 	return nil
+}
+
+// referring returns those of some cards whose references mean a card, and further ones whose references mean it by
+// canon.LinkRefers. A card without such links means what its references name; of the others isMeant decides.
+func referring(ctx context.Context, l *canon.Snapshot, c canon.Card, named []canon.Card,
+	isMeant func(refTarget) bool) (all []canon.Card, err error) {
+	above := map[canon.CardID]bool{}
+	var froms []canon.CardID
+	for _, from := range named {
+		froms = append(froms, from.ID)
+		if from.Places != nil {
+			froms = append(froms, from.Parent)
+		}
+		above[from.ID] = true
+	}
+	refers := map[canon.CardID]bool{}
+	var more []canon.CardID
+	for _, q := range []canon.LinkQuery{{To: c.ID}, {Froms: froms}} {
+		if q.Kinds = []string{canon.LinkRefers}; q.To.IsZero() && len(froms) == 0 {
+			continue
+		}
+		for k, err := range l.AllLinks(ctx, q) {
+			if err != nil {
+				return nil, err
+			}
+			if k.To == c.ID && !above[k.From] {
+				above[k.From] = true
+				more = append(more, k.From)
+			}
+			refers[k.From] = true
+		}
+	}
+	if len(more) > 0 {
+		added, err := l.ByIDs(ctx, more)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, added...)
+	}
+	for _, from := range named {
+		if !refers[from.ID] && (from.Places == nil || !refers[from.Parent]) {
+			all = append(all, from)
+			continue
+		}
+		targets, _, err := targetsIn(ctx, l, from)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, isMeant) {
+			all = append(all, from)
+		}
+	}
+	return all, nil
+}
+
+// refTarget is the target of a reference: a name, or a card that it means by canon.LinkRefers.
+type refTarget struct {
+	kind  canon.RefKind
+	name  string
+	key   markup.Key // of the name, if it decides
+	means canon.Card
+}
+
+// targetsIn returns the targets of the references in the open text of a card; ok is false if they all mean the cards
+// that they name.
+func targetsIn(ctx context.Context, l *canon.Snapshot, c canon.Card) (all []refTarget, ok bool, err error) {
+	means, err := l.Referred(ctx, c)
+	if err != nil || len(means) == 0 {
+		return nil, false, err
+	}
+	text, err := l.Body(ctx, c.Content)
+	for _, r := range canon.RefsIn(c.TextKind(), text) {
+		if r.External {
+			continue
+		}
+		to, linked := means[r.Path]
+		t := refTarget{kind: canon.RefLink, name: markup.Resolve(r.Target, c.Name), means: to}
+		if r.Kind == markup.NestRef {
+			t.kind = canon.RefNest
+		}
+		if !linked {
+			t.key = markup.KeyOf(t.name)
+		}
+		all = append(all, t)
+	}
+	return all, true, err
 }
 
 func relatedTo(l *canon.Snapshot, c canon.Card) relatedCard {
@@ -128,27 +224,41 @@ func relatedTo(l *canon.Snapshot, c canon.Card) relatedCard {
 
 // listTargets lists the names that the card refers to, each once, with the visible cards of those
 // names.
-func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
-	refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, q), maxRefs)
+func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, c canon.Card, kind canon.RefKind,
+	p page) error {
+	all, linked, err := targetsIn(ctx, l, c)
+	more := false
+	if err == nil && !linked {
+		var refs []canon.RefRow
+		refs, more, err = canon.CollectUpTo(l.AllRefs(ctx, canon.RefQuery{From: c.ID, Kind: kind}), maxRefs)
+		for _, r := range refs {
+			all = append(all, refTarget{kind: kind, name: r.Ref.Name, key: r.Ref.Target})
+		}
+	}
 	if err != nil {
 		return err
 	}
-	seen := map[markup.Key]bool{}
-	var all []canon.Ref
-	for _, r := range refs {
-		if !seen[r.Ref.Target] {
-			seen[r.Ref.Target] = true
-			all = append(all, r.Ref)
-		}
+	type end struct {
+		key   markup.Key
+		means canon.CardID
 	}
+	seen := map[end]bool{}
+	all = slices.DeleteFunc(all, func(t refTarget) bool {
+		at := end{t.key, t.means.ID}
+		was := seen[at] || t.kind != kind
+		seen[at] = seen[at] || t.kind == kind
+		return was
+	})
 	rows, pg := pageOf(all, p, more)
 	o.Cards, o.paged = make([]relatedCard, len(rows)), pg
-	for i, r := range rows {
-		c, ok, err := l.ByRef(ctx, r.Target)
-		if err != nil {
-			return err
+	for i, t := range rows {
+		c, ok := t.means, false
+		if ok = !c.ID.IsZero(); !ok && t.key != "" {
+			if c, ok, err = l.ByRef(ctx, t.key); err != nil {
+				return err
+			}
 		}
-		if o.Cards[i] = (relatedCard{Name: r.Name}); ok {
+		if o.Cards[i] = (relatedCard{Name: t.name}); ok {
 			o.Cards[i] = relatedTo(l, c)
 		}
 	}

@@ -128,6 +128,10 @@ func (r *renderer) textHTML(ctx context.Context, c canon.Card, text string, item
 	case canon.TextPlain:
 		return r.expandNests(ctx, paragraphsHTML(text), c.Name)
 	case canon.TextMarkdown:
+		text, err := r.l.ShowReferred(ctx, c, text)
+		if err != nil {
+			return "", err
+		}
 		body, err := markup.HTMLView.Render(ctx, text)
 		if err != nil && !markup.Refuses(err) {
 			return "", err

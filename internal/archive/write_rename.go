@@ -112,7 +112,7 @@ func planRename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn
 		}
 	}
 	for _, id := range sources {
-		if err := rewriteReferer(p, id, card, moved); err != nil {
+		if err := rewriteReferer(ctx, p, id, card, moved); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func findReferers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list
 // rewriteReferer rewrites the references to the old name in one card. It leaves a card unchanged if
 // some of its readers cannot see the renamed card: the new name would be revealed to them, and for
 // them the old name may mean another card.
-func rewriteReferer(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
+func rewriteReferer(ctx context.Context, p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
 	source, ok, err := p.Has("~" + id.String())
 	if err != nil || !ok || !source.Label.Meet(moved.Label).Equal(source.Label) {
 		return err
@@ -161,7 +161,11 @@ func rewriteReferer(p *canon.Plan, id canon.CardID, old, moved canon.Card) error
 	if err != nil {
 		return err
 	}
-	after := redirectRefs(source, before, old.Name, moved.Name)
+	means, err := p.Referred(ctx, source)
+	if err != nil {
+		return err
+	}
+	after := redirectRefs(source, before, old.Name, moved.Name, means)
 	if after == before {
 		return nil
 	}
@@ -171,8 +175,9 @@ func rewriteReferer(p *canon.Plan, id canon.CardID, old, moved canon.Card) error
 }
 
 // redirectRefs renames the targets of links, nests and listed items, including names below the old
-// one. Link texts and everything else stay byte for byte the same.
-func redirectRefs(source canon.Card, content, old, now string) string {
+// one. Link texts and everything else stay byte for byte the same. References in means lead to their cards whatever
+// these are called.
+func redirectRefs(source canon.Card, content, old, now string, means map[string]canon.Card) string {
 	turn := func(target string) (string, bool) {
 		parts := markup.Parts(target)
 		whole := markup.Join(parts...)
@@ -188,7 +193,7 @@ func redirectRefs(source canon.Card, content, old, now string) string {
 		rewrite = markup.RewriteMarkdownRefs
 	}
 	content = rewrite(content, func(r markup.Ref) (string, bool) {
-		if r.External {
+		if _, meant := means[r.Path]; r.External || meant {
 			return "", false
 		}
 		return turn(r.Target)

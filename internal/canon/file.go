@@ -50,7 +50,7 @@ func (s *Snapshot) FileBytes(ctx context.Context, c Card) ([]byte, error) {
 	if err != nil || seesOrigins(s.View()) {
 		return b, err
 	}
-	b, ok := cleanFile(b)
+	b, ok := CleanFile(b)
 	if !ok {
 		return nil, fault.New(fault.Denied,
 			"the picture of %q is of a format from which places and names cannot be removed, so that only game masters get it; "+
@@ -59,9 +59,9 @@ func (s *Snapshot) FileBytes(ctx context.Context, c Card) ([]byte, error) {
 	return b, nil
 }
 
-// cleanFile returns a file without the data that describe it; false for a picture that cannot be cleaned. A file
-// that is broken ends where it is.
-func cleanFile(b []byte) ([]byte, bool) {
+// CleanFile returns a file without the data that describe it, as players get it; false for a picture that cannot be
+// cleaned. A file that is broken ends where it is.
+func CleanFile(b []byte) ([]byte, bool) {
 	if t := media.Detect(b); !t.Cleans() {
 		return b, t.Media != "" || !media.IsPicture(b)
 	}

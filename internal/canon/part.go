@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
+	"loregate/internal/slicesx"
 )
 
 // GMPart is the name part of the cards below a card that the game master keeps about it: notes, and the hidden
@@ -66,6 +67,11 @@ func (p *Places) Holds(id string) bool {
 	name, isField := strings.CutPrefix(id, fieldPrefix)
 	return isField && slices.Contains(p.Fields, name) ||
 		slices.ContainsFunc(p.Parts, func(x Place) bool { return x.ID == id })
+}
+
+// HoldsParts reports whether a card holds hidden parts or fields of the card above it.
+func (c Card) HoldsParts() bool {
+	return c.Places != nil && len(c.Places.Parts)+len(c.Places.Fields) > 0
 }
 
 // Part is a hidden part of a card's text, as a caller reads it.
@@ -257,19 +263,19 @@ func (s *Snapshot) storedPartIDs(ctx context.Context, c Card) (map[string]bool, 
 }
 
 // isDivided reports whether the text of an edit may have hidden parts. The notes that the game master keeps about a
-// card have none, nor have texts for programs, and texts that only game masters read.
+// card have none, nor have texts for programs. Texts that only game masters read have those that the edit names.
 func (p *Plan) isDivided(c Card, typ Type, e Edit) bool {
 	_, ok := FormOf(c.TextKind())
-	return ok && p.mayHaveHolders(c, typ) && (e.opens || c.Parts != NoParts ||
-		!onlyMasters(c.Label) && (!e.Undivided || len(e.Hide) > 0))
+	return ok && p.mayHaveHolders(c, typ) && (e.opens || c.Parts != NoParts || len(e.Hide) > 0 ||
+		!onlyMasters(c.Label) && !e.Undivided)
 }
 
 // onlyMasters reports whether no reader below a game master sees a label.
 func onlyMasters(l access.Label) bool { return l.Level >= access.LevelGM && len(l.Subjects) == 0 }
 
 // mayHaveHolders reports whether cards below a card may hold hidden parts and fields of it.
-func (p *Plan) mayHaveHolders(c Card, typ Type) bool {
-	return !typ.Raw && c.Places == nil && p.world.Settings.nameLevel(c.Key) == access.LevelUser
+func (s *Snapshot) mayHaveHolders(c Card, typ Type) bool {
+	return !typ.Raw && c.Places == nil && s.world.Settings.nameLevel(c.Key) == access.LevelUser
 }
 
 // lastPart returns the last part of a key.
@@ -285,9 +291,9 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	}
 	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM && !e.Undivided,
 		Label: access.NewLabel(access.LevelGM), NewID: p.newPartID, Ranges: e.Hide, AsWritten: e.AsWritten,
-		Converted: before.TextKind() != c.TextKind(), Anew: e.opens}
+		Converted: before.TextKind() != c.TextKind(), Anew: e.opens, Read: secrecy.Read(*e.Content, form)}
 	if w.Hides && !e.AsWritten && !e.opens {
-		spans, err := unsureSpans(p.grant, "content", was.Whole(), *e.Content, form)
+		spans, err := unsureSpans(p.grant, "content", was.Whole(), *e.Content, form, w.Read)
 		if err != nil {
 			return "", err
 		}
@@ -306,6 +312,9 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	}
 	if len(text.Parts)+len(was.holders)+len(next.fields) > 0 {
 		p.divided[c.ID] = next
+	}
+	if out.Hid {
+		return text.Open, p.labelRefers(*c, text.Open)
 	}
 	return text.Open, nil
 }
@@ -439,6 +448,9 @@ type dividedText struct {
 	hid     bool   // text or a field that was open is hidden now
 	fields  fieldChanges
 	written bool // by writeParts
+	// taken are the ids of the parts and fields that some who were told them no longer see.
+	taken []string
+	keeps bool // what is hidden stays readable in earlier versions
 }
 
 // writeParts writes the hidden parts of a text that divideText has divided.
@@ -451,13 +463,7 @@ func (p *Plan) writeParts(c Card) error {
 	holders := d.holders
 	written := map[CardID]bool{}
 	d.holders = nil
-	labels := labelsOf(d.now.Parts)
-	for _, f := range d.fields {
-		if !slices.ContainsFunc(labels, f.label.Equal) {
-			labels = append(labels, f.label)
-		}
-	}
-	for _, label := range labels {
+	for _, label := range p.shareLabels(c, d, holders) {
 		h, err := p.holderFor(c, label, holders)
 		if err != nil {
 			return err
@@ -481,24 +487,53 @@ func (p *Plan) writeParts(c Card) error {
 	return nil
 }
 
-// labelsOf returns the labels of parts, each once, in the order of the parts.
-func labelsOf(parts []secrecy.Passage) (all []access.Label) {
-	for _, p := range parts {
-		if !slices.ContainsFunc(all, p.Label.Equal) {
-			all = append(all, p.Label)
+// shareLabels gives the parts and fields of a text that the same readers see below the card one label, because one card
+// holds them: the one that is there, or the first. It returns these labels, each once.
+func (p *Plan) shareLabels(c Card, d *dividedText, holders []Card) (labels []access.Label) {
+	known := slicesx.Map(holders, func(h Card) access.Label { return h.Label })
+	shared := func(l access.Label) access.Label {
+		i := slices.IndexFunc(known, func(k access.Label) bool { return p.heldLabel(c, k).Equal(p.heldLabel(c, l)) })
+		if i < 0 {
+			i = len(known)
+			known = append(known, l)
+		}
+		if !slices.ContainsFunc(labels, known[i].Equal) {
+			labels = append(labels, known[i])
+		}
+		return known[i]
+	}
+	for i := range d.now.Parts {
+		d.now.Parts[i].Label = shared(d.now.Parts[i].Label)
+	}
+	fields := d.fields
+	d.fields = nil
+	for _, f := range fields {
+		for name, v := range f.values {
+			d.fields.set(shared(f.label), name, v)
 		}
 	}
-	return all
+	return labels
+}
+
+// heldLabel returns the label of the card that holds the parts with a label below a card.
+func (p *Plan) heldLabel(c Card, l access.Label) access.Label {
+	_, key := holderPart(l)
+	return c.Label.Meet(l).Meet(access.NewLabel(p.world.Settings.nameLevel(key)))
 }
 
 // holderFor returns the card that holds the parts with a label, or one without an id that is to be created. A note of
 // the game master with that label becomes the holder.
 func (p *Plan) holderFor(c Card, label access.Label, holders []Card) (Card, error) {
 	_, key := holderPart(label)
-	effective := c.Label.Meet(label).Meet(access.NewLabel(p.world.Settings.nameLevel(key)))
+	effective := p.heldLabel(c, label)
 	for _, h := range holders {
-		if h.Label.Equal(label) || h.Label.Equal(effective) {
+		if lastPart(h.Key) == key && (h.Label.Equal(label) || h.Label.Equal(effective)) {
 			return h, nil
+		}
+	}
+	for _, h := range holders {
+		if lastPart(h.Key) == key && h.isEmptied() {
+			return p.SetLabel(h, label)
 		}
 	}
 	homonyms, err := p.Homonyms(p.ctx, c.Key+"+"+key)
@@ -548,7 +583,40 @@ func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card,
 	if h.Places != nil && content == was && fields == nil && p.placesStay(h, d.now.Open, places) {
 		return h, nil
 	}
-	return p.Update(h, Edit{Content: &content, Fields: fields, Places: places})
+	if !d.keeps && slices.ContainsFunc(d.taken, h.Places.Holds) {
+		p.hidesPast[h.ID] = true
+	}
+	next, err := p.Update(h, Edit{Content: &content, Fields: fields, Places: places})
+	if err != nil || d.keeps || !h.HoldsParts() {
+		return next, err
+	}
+	return p.hideEmptied(next)
+}
+
+// isEmptied reports whether a card held hidden parts or fields, and holds nothing now.
+func (c Card) isEmptied() bool {
+	return c.Places != nil && !c.HoldsParts() && c.Size == 0 && len(c.Fields) == 0
+}
+
+// hideEmptied hides a holder that has become empty from the readers who were told its parts.
+func (p *Plan) hideEmptied(h Card) (Card, error) {
+	masters := access.NewLabel(access.LevelGM)
+	if !h.isEmptied() || len(h.Own.Subjects) == 0 || !p.View().Sees(masters) {
+		return h, nil
+	}
+	homonyms, err := p.Homonyms(p.ctx, h.Key)
+	if err != nil {
+		return Card{}, err
+	}
+	for _, o := range homonyms {
+		if now := p.now[o.ID]; now != nil {
+			o = *now
+		}
+		if o.ID != h.ID && len(o.Label.Subjects) == 0 {
+			return h, nil // only one card can have the name and the label
+		}
+	}
+	return p.SetLabel(h, masters)
 }
 
 // placesStay reports whether the stored places of a holder give the wanted ones in today's text.
@@ -556,7 +624,7 @@ func (p *Plan) placesStay(h Card, open string, want *Places) bool {
 	if len(h.Places.Parts) != len(want.Parts) {
 		return false
 	}
-	base, err := p.baseText(h.Places.Base)
+	base, err := p.Body(p.ctx, h.Places.Base)
 	if err != nil {
 		return false
 	}
@@ -574,14 +642,6 @@ func (p *Plan) placesStay(h Card, open string, want *Places) bool {
 		}
 	}
 	return true
-}
-
-// baseText returns a text that the plan writes, or a stored one.
-func (p *Plan) baseText(h Hash) (string, error) {
-	if b, ok := p.set.bodies[h]; ok {
-		return string(b), nil
-	}
-	return p.Body(p.ctx, h)
 }
 
 // layOut writes parts into the content of their holder. Other text in it stays between the parts where it stands.

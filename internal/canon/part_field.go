@@ -58,7 +58,7 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 		return false, nil
 	}
 	if was == nil && secrecy.IsSecretField(name, v) {
-		declared, err := p.declaresSecrets(c.Type)
+		declared, err := p.declaresSecrets(p.ctx, c.Type)
 		if err != nil || !declared {
 			return !declared, err
 		}
@@ -68,8 +68,8 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 
 // declaresSecrets reports whether the world says itself which fields of a type are secret: in the field
 // secret_fields of the type's card. The campaign keeps those, and the others are open.
-func (p *Plan) declaresSecrets(typ string) (bool, error) {
-	cards, err := p.Homonyms(p.ctx, markup.KeyOf(typ))
+func (s *Snapshot) declaresSecrets(ctx context.Context, typ string) (bool, error) {
+	cards, err := s.Homonyms(ctx, markup.KeyOf(typ))
 	if err != nil {
 		return false, err
 	}
@@ -90,7 +90,7 @@ func (p *Plan) hasMark(field string, was, v any, opens bool) (bool, error) {
 	case string:
 		before, _ := was.(string)
 		if !opens {
-			list, err := unsureMarks(p.grant, field, before, v, secrecy.Markdown)
+			list, err := unsureMarks(p.grant, field, before, secrecy.Markdown, secrecy.Read(v, secrecy.Markdown))
 			if err != nil || len(list) > 0 {
 				return p.grant.Request().Unsure == access.UnsureHides, err
 			}
@@ -168,6 +168,9 @@ func (p *Plan) labelField(c *Card, d *dividedText, id string, l partsLabel) erro
 		}
 		value, from, isHeld = hidden[name], h.Label, true
 		d.fields.set(h.Label, name, nil)
+		if !c.Label.Meet(l.to).Covers(h.Label) {
+			d.taken = append(d.taken, id)
+		}
 	}
 	if value == nil || !isHeld && !l.hides {
 		return ruleFault("parts", "%q has no hidden field %q; list its parts with get_card", c.Name, name)
@@ -244,8 +247,10 @@ func pickFields(fields json.RawMessage, names []string) (map[string]any, error) 
 // divideFields takes the fields out of an edit that are hidden now, or that the edit hides. A caller below the game
 // master hides none.
 func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
-	hides := !e.Undivided && p.View().Level >= access.LevelGM
-	if !hides && !before.showsParts(p.View()) || !p.mayHaveHolders(c, typ) || e.Places != nil {
+	hides := p.View().Level >= access.LevelGM
+	readsMarks := hides && !e.Undivided
+	if !readsMarks && !(hides && len(e.HideFields) > 0) && !before.showsParts(p.View()) || !p.mayHaveHolders(c, typ) ||
+		e.Places != nil {
 		return nil
 	}
 	was, err := p.textBefore(before)
@@ -275,8 +280,8 @@ func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
 		label, isHeld := held[name]
 		if !isHeld {
 			label = access.NewLabel(access.LevelGM)
-			secret := slices.Contains(e.HideFields, name)
-			if !secret && hides {
+			secret := hides && slices.Contains(e.HideFields, name)
+			if !secret && readsMarks {
 				if secret, err = p.isSecretField(*e, c, name, v, open); err != nil {
 					return err
 				}

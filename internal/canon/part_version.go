@@ -23,7 +23,12 @@ func (s *Snapshot) ContentAt(ctx context.Context, c Card, v Version, at Seq) (st
 	if !c.showsParts(s.View()) {
 		return s.Body(ctx, v.Content)
 	}
-	return s.versionText(ctx, c, v, at)
+	then, err := s.holdersAt(ctx, c, at)
+	if err != nil {
+		return "", err
+	}
+	t, err := s.versionParts(ctx, v, then)
+	return t.Whole(), err
 }
 
 // VersionFields returns the fields of a card's version, with the hidden ones that the view sees as they were when the
@@ -37,8 +42,11 @@ func (s *Snapshot) VersionFields(ctx context.Context, c Card, v Version) (json.R
 	if err != nil {
 		return nil, err
 	}
-	return withHidden(open, slicesx.Map(then, func(h Version) Card { return Card{Fields: h.Fields, Places: h.Places} }))
+	return withHidden(open, slicesx.Map(then, Version.holder))
 }
+
+// holder returns the fields of a version of a card that holds hidden parts and fields.
+func (v Version) holder() Card { return Card{Fields: v.Fields, Places: v.Places} }
 
 // lastOf returns the last commit after which a version was current.
 func (s *Snapshot) lastOf(v Version) Seq {
@@ -48,21 +56,12 @@ func (s *Snapshot) lastOf(v Version) Seq {
 	return v.To - 1
 }
 
-// versionText returns the content of a card's version with the hidden parts as they were after a commit.
-func (s *Snapshot) versionText(ctx context.Context, c Card, v Version, at Seq) (string, error) {
-	t, err := s.versionParts(ctx, c, v, at)
-	return t.Whole(), err
-}
-
-func (s *Snapshot) versionParts(ctx context.Context, c Card, v Version, at Seq) (t secrecy.Text, err error) {
+// versionParts returns the text of a card's version with the hidden parts that cards held then.
+func (s *Snapshot) versionParts(ctx context.Context, v Version, holders []Version) (t secrecy.Text, err error) {
 	if t.Open, err = s.Body(ctx, v.Content); err != nil {
 		return t, err
 	}
-	then, err := s.holdersAt(ctx, c, at)
-	if err != nil {
-		return t, err
-	}
-	for _, h := range then {
+	for _, h := range holders {
 		if err := s.addParts(ctx, &t, v.Content, h.Content, h.Places, h.Label); err != nil {
 			return t, err
 		}

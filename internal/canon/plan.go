@@ -23,6 +23,8 @@ type Plan struct {
 	gone    map[CardID]bool         // cards that the plan puts in the trash
 	text    map[CardID]string       // content that the plan writes
 	divided map[CardID]*dividedText // of these contents, those with hidden parts
+	// hidesPast are the holders of parts whose earlier versions the plan hides.
+	hidesPast map[CardID]bool
 
 	composes bool // see Composes
 
@@ -31,11 +33,20 @@ type Plan struct {
 }
 
 func newPlan(ctx context.Context, s *Snapshot) *Plan {
+	bodies := make(map[Hash][]byte)
+	m, ok := s.r.(*memo)
+	if !ok {
+		m = &memo{Reader: s.r}
+		own := *s
+		own.r, s = m, &own
+	}
+	m.bodies = bodies // the plan reads the texts that it writes
 	return &Plan{
 		Snapshot: s, ctx: ctx,
-		set:  ChangeSet{bodies: make(map[Hash][]byte)},
+		set:  ChangeSet{bodies: bodies},
 		made: make(map[markup.Key]CardID), now: make(map[CardID]*Card),
 		gone: make(map[CardID]bool), text: make(map[CardID]string), divided: make(map[CardID]*dividedText),
+		hidesPast: make(map[CardID]bool),
 	}
 }
 
@@ -187,7 +198,7 @@ func (p *Plan) planCard(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
 	image := imageFromCard(own, act)
-	if d := p.divided[c.ID]; d != nil && d.hid && act == ActUpdate {
+	if d := p.divided[c.ID]; act == ActUpdate && (d != nil && d.hid || p.hidesPast[c.ID]) {
 		image.HidePast = true
 	}
 	if act == ActCreate || act == ActRename {

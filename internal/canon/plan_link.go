@@ -10,22 +10,12 @@ import (
 // Link plans a typed edge. It replaces a visible link with the same id. An attribute with a mark of secrecy is
 // refused, see Composes.
 func (p *Plan) Link(l Link) (LinkID, error) {
-	if l.Kind == "" || len(l.Kind) > 64 {
-		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
-	}
 	for _, end := range []CardID{l.From, l.To} {
 		if err := p.checkPresent(end); err != nil {
 			return LinkID{}, err
 		}
 	}
-	if err := p.checkLabel(&l.Label); err != nil {
-		return LinkID{}, err
-	}
-	attrs, err := mergeFields(nil, l.Attrs)
-	if err != nil {
-		return LinkID{}, err
-	}
-	if err := p.checkAttrs(l); err != nil {
+	if err := p.CheckLink(&l); err != nil {
 		return LinkID{}, err
 	}
 	hidden, err := p.hiddenLink(l.ID)
@@ -36,8 +26,23 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 		l.ID = LinkID(p.newID())
 	}
 	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To,
-		Attrs: attrs, Label: l.Label}})
+		Attrs: l.Attrs, Label: l.Label}})
 	return l.ID, nil
+}
+
+// CheckLink checks all of a link but that its ends exist. It sets the label that Link gives the link, and its
+// attributes as they are stored.
+func (p *Plan) CheckLink(l *Link) (err error) {
+	if l.Kind == "" || len(l.Kind) > 64 {
+		return fault.BadField("kind", "1 to 64 characters")
+	}
+	if err := p.checkLabel(&l.Label); err != nil {
+		return err
+	}
+	if l.Attrs, err = mergeFields(nil, l.Attrs); err != nil {
+		return err
+	}
+	return p.checkAttrs(*l)
 }
 
 // PrefetchLinks reads in a few queries all that Link reads for these links. It is for plans of many links.
@@ -150,13 +155,7 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 	if err := p.checkPresent(l.Card); err != nil {
 		return LayerID{}, err
 	}
-	if err := p.checkLabel(&l.Label); err != nil {
-		return LayerID{}, err
-	}
-	if err := checkContent(l.Text); err != nil {
-		return LayerID{}, err
-	}
-	if err := p.checkLayer(l); err != nil {
+	if err := p.CheckLayer(&l); err != nil {
 		return LayerID{}, err
 	}
 	hidden, err := p.hiddenLayer(l.ID)
@@ -169,6 +168,17 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 	p.set.Changes = append(p.set.Changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
 		FromTick: l.FromTick, ToTick: l.ToTick, Label: l.Label}})
 	return l.ID, nil
+}
+
+// CheckLayer checks all of a layer but that its card exists. It sets the label that Layer gives the layer.
+func (p *Plan) CheckLayer(l *Layer) error {
+	if err := p.checkLabel(&l.Label); err != nil {
+		return err
+	}
+	if err := checkContent(l.Text); err != nil {
+		return err
+	}
+	return p.checkLayer(*l)
 }
 
 // DependOnLink makes the plan depend on a link: the commit is refused if the link has changed. Of two plans

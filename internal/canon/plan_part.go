@@ -36,7 +36,7 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 	if err != nil {
 		return Card{}, err
 	}
-	d := &dividedText{holders: was.holders}
+	d := &dividedText{holders: was.holders, keeps: l.keepHistory}
 	before := c
 	for _, id := range ids {
 		if strings.HasPrefix(id, fieldPrefix) {
@@ -51,7 +51,11 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 	}
 	d.now = was.Relabel(form, l.to, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
 	for _, x := range was.Parts {
-		if to := c.Label.Meet(l.to); slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
+		to := c.Label.Meet(l.to)
+		if slices.Contains(ids, x.ID) && !to.Covers(x.Label) {
+			d.taken = append(d.taken, x.ID)
+		}
+		if slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
 			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID,
 				Text: x.Text, From: x.Label, To: to})
 		}
@@ -63,11 +67,42 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 			return Card{}, err
 		}
 		p.text[c.ID] = d.now.Whole()
+		if err := p.labelRefers(c, d.now.Open); err != nil {
+			return Card{}, err
+		}
 	}
 	if c.Content != before.Content || string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}
 	return c, p.writeParts(c)
+}
+
+// AddParts adds hidden parts with a label to a card's text, each at its offset in the open text, and hidden fields. It
+// changes nothing that others read.
+func (p *Plan) AddParts(c Card, label access.Label, parts []secrecy.Passage, fields map[string]any) error {
+	typ, err := p.Type(p.ctx, c.Type)
+	if err != nil {
+		return err
+	}
+	if !p.mayHaveHolders(c, typ) {
+		return ruleFault("name", "%q can have no hidden parts", c.Name)
+	}
+	was, err := p.textBefore(c)
+	if err != nil {
+		return err
+	}
+	d := &dividedText{holders: was.holders, now: secrecy.Text{Open: was.Open, Parts: slices.Clone(was.Parts)}}
+	for _, part := range parts {
+		part.ID, part.Label = p.newPartID(), label
+		d.now.Parts = append(d.now.Parts, part)
+	}
+	d.now.Sort()
+	for name, v := range fields {
+		d.fields.set(label, name, v)
+	}
+	p.dependOn(c)
+	p.divided[c.ID], p.text[c.ID] = d, d.now.Whole()
+	return p.writeParts(c)
 }
 
 // IsOpenField reports whether an id is the one of an open field of a card.

@@ -59,7 +59,7 @@ func (p *projector) hidePast(ctx context.Context, c Card) error {
 
 // noteOpened notes a card that more readers see than before: its label lets them, or it leaves the trash.
 func (p *projector) noteOpened(was, c Card) {
-	if was.ID.IsZero() || c.Trashed() || was.Label.Covers(c.Label) && !was.Trashed() {
+	if was.ID.IsZero() || c.Trashed() || was.Label.Covers(c.Label) && !was.Trashed() || was.isEmptied() {
 		return
 	}
 	p.opened = append(p.opened, Opened{Card: c.ID, Name: c.Name, From: was.Label, To: c.Label})

@@ -1,9 +1,13 @@
 package canon
 
 import (
+	"maps"
+	"slices"
+
 	"loregate/internal/access"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
+	"loregate/internal/slicesx"
 )
 
 // RevertTo gives a card the name, type, content and fields of one of its versions. It also reverts
@@ -73,40 +77,122 @@ func (p *Plan) renameAs(c Card, v Version, least access.Label) (Card, error) {
 	return p.moveTo(c, name, least)
 }
 
-// revertOne gives a card the type, content and fields of a version.
+// revertOne gives a card the type, content and fields of a version. Fields that are hidden now stay.
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
+	e, err := p.editTo(c, v, p.lastOf(v))
+	if err != nil {
+		return Card{}, err
+	}
 	holders, err := p.Holders(c)
 	if err != nil {
 		return Card{}, err
 	}
-	fields, err := withHidden(v.Fields, holders) // fields that are hidden now stay
+	if e.Fields, err = withHidden(e.Fields, holders); err != nil {
+		return Card{}, err
+	}
+	return p.Update(c, e)
+}
+
+// bringBack gives a card the type, content and fields of a version, with the hidden parts and fields as they were after a
+// commit. What is hidden now stays hidden, and readers who have been told a part since no longer see it.
+func (p *Plan) bringBack(c Card, v Version, at Seq) (Card, error) {
+	e, err := p.editTo(c, v, at)
 	if err != nil {
 		return Card{}, err
 	}
-	e := Edit{Type: &v.Type, Format: &v.Format, Fields: fields, Replace: true}
-	switch {
-	case TextOf(v.Type) == TextFile && v.Content != c.Content:
+	if c, err = p.Update(c, e); err != nil {
+		return Card{}, err
+	}
+	return p.takeBack(c, at)
+}
+
+// takeBack takes the hidden parts and fields of a card from the readers who did not see them after a commit.
+func (p *Plan) takeBack(c Card, at Seq) (Card, error) {
+	if !c.showsParts(p.View()) {
+		return c, nil
+	}
+	then, err := p.holdersAt(p.ctx, c, at)
+	if err != nil {
+		return Card{}, err
+	}
+	now, err := p.partLabels(c)
+	if err != nil {
+		return Card{}, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		for _, h := range then {
+			label := now[id].Meet(h.Label)
+			if !h.Places.Holds(id) || label.Equal(now[id]) {
+				continue
+			}
+			if c, err = p.LabelParts(c, []string{id}, label); err != nil {
+				return Card{}, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// partLabels returns the labels of the hidden parts and fields of a card by their ids, in the state after the plan.
+func (p *Plan) partLabels(c Card) (map[string]access.Label, error) {
+	parts, err := p.HiddenParts(c)
+	if err != nil {
+		return nil, err
+	}
+	labels := map[string]access.Label{}
+	for _, x := range parts {
+		labels[x.ID] = x.Label
+	}
+	holders, err := p.Holders(c)
+	for _, h := range holders {
+		for _, name := range h.Places.Fields {
+			labels[fieldPrefix+name] = h.Label
+		}
+	}
+	return labels, err
+}
+
+// editTo returns the edit that gives a card the type, content and fields of a version, with the hidden parts and fields
+// as they were after a commit. They are hidden, also those without a mark. What is hidden now stays hidden.
+func (p *Plan) editTo(c Card, v Version, at Seq) (Edit, error) {
+	e := Edit{Type: &v.Type, Format: &v.Format, Fields: v.Fields, Replace: true}
+	if TextOf(v.Type) == TextFile && v.Content != c.Content {
 		b, err := p.Bytes(p.ctx, v.Content)
 		if err != nil {
-			return Card{}, err
+			return Edit{}, err
 		}
 		e.File = b
-	case c.showsParts(p.View()):
-		t, err := p.versionParts(p.ctx, c, v, p.lastOf(v))
-		if err != nil {
-			return Card{}, err
-		}
-		content := t.Whole()
-		e.Content, e.AsWritten = &content, true
-		e.Hide = secrecy.Ranges(t.Places()) // also those without a mark
-	case v.Content != c.Content:
-		content, err := p.Body(p.ctx, v.Content)
-		if err != nil {
-			return Card{}, err
-		}
-		e.Content = &content
 	}
-	return p.Update(c, e)
+	if !c.showsParts(p.View()) {
+		if e.File == nil && v.Content != c.Content {
+			content, err := p.Body(p.ctx, v.Content)
+			if err != nil {
+				return Edit{}, err
+			}
+			e.Content = &content
+		}
+		return e, nil
+	}
+	then, err := p.holdersAt(p.ctx, c, at)
+	if err != nil {
+		return Edit{}, err
+	}
+	if e.Fields, err = withHidden(v.Fields, slicesx.Map(then, Version.holder)); err != nil {
+		return Edit{}, err
+	}
+	for _, h := range then {
+		e.HideFields = append(e.HideFields, h.Places.Fields...)
+	}
+	if TextOf(v.Type) == TextFile {
+		return e, nil
+	}
+	t, err := p.versionParts(p.ctx, v, then)
+	if err != nil {
+		return Edit{}, err
+	}
+	content := t.Whole()
+	e.Content, e.AsWritten, e.Hide = &content, true, secrecy.Ranges(t.Places())
+	return e, nil
 }
 
 // revertBelow reverts the direct children that existed when a version was replaced.

@@ -556,40 +556,42 @@ func (t *undoPlan) restoreLabel(it *stepItem, c Card, before Version) (Card, err
 
 // restoreText gives a card the text of a version, with the hidden parts of that time.
 func (t *undoPlan) restoreText(it *stepItem, c Card, before Version) (Card, error) {
-	e := Edit{Type: &before.Type, Format: &before.Format, Fields: before.For(t.View()).Fields, Replace: true}
-	if TextOf(before.Type) == TextFile {
-		if before.Content == c.Content {
-			return c, nil
-		}
-		b, err := t.Bytes(t.ctx, before.Content)
-		if err != nil {
-			return Card{}, err
-		}
-		e.File = b
-	} else {
-		then, err := t.versionText(t.ctx, c, before, it.first-1)
-		if err != nil {
-			return Card{}, err
-		}
-		now, err := t.Text(c)
-		if err != nil {
-			return Card{}, err
-		}
-		if then == now && before.Type == c.Type && before.Format == c.Format &&
-			string(before.Fields) == string(c.Fields) {
-			return c, nil
-		}
-		if then != now {
-			e.Content = &then
-		}
+	e, err := t.editTo(c, before.For(t.View()), it.first-1)
+	if err != nil {
+		return Card{}, err
 	}
+	same, err := t.isAs(c, e)
 	switch {
+	case err != nil:
+		return Card{}, err
+	case same:
+		return t.Plan.takeBack(c, it.first-1)
 	case before.Purged:
 		return Card{}, fault.New(fault.Rule, "its former content was erased")
 	case !before.Label.Covers(c.Label):
 		return Card{}, fault.New(fault.Rule, "its former text was hidden from some who read the card, and they would read it")
 	}
-	return t.Update(c, e)
+	return t.bringBack(c, before.For(t.View()), it.first-1)
+}
+
+// isAs reports whether a card has the state that an edit gives it.
+func (t *undoPlan) isAs(c Card, e Edit) (bool, error) {
+	if e.File != nil || *e.Type != c.Type || *e.Format != c.Format {
+		return false, nil
+	}
+	holders, err := t.Holders(c)
+	if err != nil {
+		return false, err
+	}
+	fields, err := withHidden(c.Fields, holders)
+	if err != nil || string(fields) != string(e.Fields) {
+		return false, err
+	}
+	if e.Content == nil {
+		return true, nil
+	}
+	now, err := t.Text(c)
+	return now == *e.Content, err
 }
 
 // undoLink gives a link the state that it had before the step.

@@ -192,7 +192,7 @@ func readContents(ctx context.Context, r Reader, w access.WorldID, list []namedC
 			}
 			b, ok, err := r.Body(ctx, w, list[i].stored())
 			if ok && list[i].raw != (Hash{}) {
-				b, _ = cleanFile(b) // it was possible when the content was named
+				b, _ = CleanFile(b) // it was possible when the content was named
 			}
 			if (ok || err != nil) && !yield(content{list[i].hash, b}, err) {
 				return
@@ -290,7 +290,7 @@ func (f *forkContent) keepContent(ctx context.Context, w access.WorldID, h Hash,
 	case !clean:
 		return namedContent{hash: h, size: len(b)}, nil
 	}
-	if b, ok = cleanFile(b); !ok {
+	if b, ok = CleanFile(b); !ok {
 		return namedContent{}, nil
 	}
 	return namedContent{hash: sha256.Sum256(b), size: len(b), raw: h}, nil

@@ -29,6 +29,9 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	if err != nil {
 		return err
 	}
+	if rec.Op == OpHideMarked {
+		return p.undoMarked(rec, absent)
+	}
 	found := false
 	for i := len(rec.Changes) - 1; i >= 0; i-- {
 		cards, err := p.affectedCards(rec.Changes[i])
@@ -94,8 +97,7 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 		c = *now
 	}
 	if c.Seq != rec.Seq {
-		return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first",
-			c.Name).With("name", c.Name)
+		return changedLater(c)
 	}
 	if c.Places != nil && im.Act != ActTrash && im.Act != ActRestore {
 		return p.undoParts(c, rec.Seq)
@@ -119,25 +121,24 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	return p.undoState(c, im, before.For(p.View()), rec.Seq)
 }
 
-// undoParts gives the text above a holder of hidden parts back the state that it had before a commit. What was hidden
-// stays hidden.
+func changedLater(c Card) error {
+	return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first", c.Name).With("name", c.Name)
+}
+
+// undoParts gives a card that is above a holder of hidden parts the hidden parts and fields that it had before a commit.
+// Its open text and fields stay.
 func (p *Plan) undoParts(h Card, seq Seq) error {
 	c, ok, err := p.Has("~" + h.Parent.String())
 	if err != nil || !ok {
 		return err
 	}
-	v, existed, err := p.CardAt(p.ctx, c.ID, seq-1)
-	if err != nil {
+	if _, existed, err := p.CardAt(p.ctx, c.ID, seq-1); err != nil || !existed {
+		if err == nil {
+			err = p.Trash(h)
+		}
 		return err
 	}
-	if !existed {
-		return p.Trash(h)
-	}
-	text, err := p.versionText(p.ctx, c, v, seq-1)
-	if err != nil {
-		return err
-	}
-	_, err = p.Update(c, Edit{Content: &text})
+	_, err = p.bringBack(c, Version{Type: c.Type, Format: c.Format, Content: c.Content, Fields: c.Fields}, seq-1)
 	return err
 }
 
@@ -204,7 +205,7 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	if before.Purged {
 		return ruleFault("id", "the content before that change was erased, so it cannot be undone")
 	}
-	_, err := p.revertOne(c, before)
+	_, err := p.bringBack(c, before, seq-1)
 	return err
 }
 

@@ -41,7 +41,7 @@ func Settle(g access.Grant, field string, was func() (string, error), text strin
 			return "", err
 		}
 	}
-	list, err := unsureMarks(g, field, before, text, form)
+	list, err := unsureMarks(g, field, before, form, secrecy.Read(text, form))
 	switch {
 	case err != nil:
 		return "", err
@@ -55,8 +55,9 @@ func Settle(g access.Grant, field string, was func() (string, error), text strin
 func Settled(text string) string { return secrecy.UnmaskHTML(text) }
 
 // unsureSpans returns the ranges of a text that hide because the call says so of its unsure marks.
-func unsureSpans(g access.Grant, field, was, text string, form secrecy.Form) ([]markup.Span, error) {
-	list, err := unsureMarks(g, field, was, text, form)
+func unsureSpans(g access.Grant, field, was, text string, form secrecy.Form, read *secrecy.Reading) ([]markup.Span,
+	error) {
+	list, err := unsureMarks(g, field, was, form, read)
 	if err != nil || g.Request().Unsure != access.UnsureHides {
 		return nil, err
 	}
@@ -64,8 +65,9 @@ func unsureSpans(g access.Grant, field, was, text string, form secrecy.Form) ([]
 }
 
 // unsureMarks returns the new unsure marks of a text, or a fault if the call has no answer about them.
-func unsureMarks(g access.Grant, field, was, text string, form secrecy.Form) ([]secrecy.Unsure, error) {
-	list := secrecy.FindUnsure(was, text, form)
+func unsureMarks(g access.Grant, field, was string, form secrecy.Form, read *secrecy.Reading) ([]secrecy.Unsure,
+	error) {
+	list := read.FindUnsure(was)
 	open := slicesx.Filter(list, func(u secrecy.Unsure) bool {
 		return g.Request().Unsure == access.UnsureRefused || g.Request().Unsure == access.UnsureText && u.Mixed
 	})

@@ -29,6 +29,7 @@ type importChoices struct {
 	Open      []string `json:"open"`
 	Confirm   []string `json:"confirm"`
 	HideLinks bool     `json:"hide_links"`
+	Links     []string `json:"links"`
 }
 
 type importReport struct {
@@ -48,11 +49,13 @@ type importReport struct {
 	Said      []string        `json:"said"`
 	Doubts    []importHide    `json:"doubts"`
 	Hides     []importHide    `json:"hides"`
+	Asked     []importLink    `json:"asked"`
 	Mentions  []importMention `json:"mentions"`
 	Problems  []importProblem `json:"problems"`
 	More      struct {
 		Doubts   int `json:"doubts"`
 		Hides    int `json:"hides"`
+		Asked    int `json:"asked"`
 		Mentions int `json:"mentions"`
 		Problems int `json:"problems"`
 	} `json:"more"`
@@ -90,6 +93,26 @@ func (h importHide) choice() string {
 		return h.Rule
 	}
 	return h.Rule + ": " + h.Mark
+}
+
+// importLink is a link that fits several notes.
+type importLink struct {
+	Target   string   `json:"target"`
+	Notes    []string `json:"notes"`
+	Answered bool     `json:"answered"`
+}
+
+// answers returns the possible answers, that of the present decision first.
+func (l importLink) answers() (all []string) {
+	for _, note := range l.Notes {
+		all = append(all, l.Target+"="+note)
+	}
+	return all
+}
+
+// isAnswered reports whether one of the choices of this check is an answer.
+func (l importLink) isAnswered(answer string, c importChoices) bool {
+	return slices.Contains(c.Links, answer) || l.Answered && answer == l.answers()[0]
 }
 
 type importMention struct {
@@ -229,7 +252,7 @@ func (s *server) decideImport(v *visit) error {
 	case "check":
 		given = givenChoices(form)
 		j, err = call[importJob](v, "check_import", fields{"open": nonNil(given.Open), "confirm": nonNil(given.Confirm),
-			"hide_links": given.HideLinks}.with("level", given.Level))
+			"links": nonNil(given.Links), "hide_links": given.HideLinks}.with("level", given.Level))
 	default:
 		err = errNothingHere
 	}
@@ -252,6 +275,11 @@ func givenChoices(form url.Values) *importChoices {
 			c.Open = append(c.Open, mark)
 		case "confirm":
 			c.Confirm = append(c.Confirm, mark)
+		}
+	}
+	for i := range form["link"] {
+		if answer := form.Get("link-" + strconv.Itoa(i)); answer != "" {
+			c.Links = append(c.Links, answer)
 		}
 	}
 	return &c

@@ -63,8 +63,21 @@ func (s *Sheet) finish(c canon.Card) {
 	s.card, s.done = cardMark{c.ID, c.Name, c.Label}, true
 }
 
+// Card returns the id, name and label of the card of a sheet that was written; ok is false before.
+func (s *Sheet) Card() (c canon.Card, ok bool) { return s.card.asCard(), s.done }
+
 // asCard returns a card with the parts that are known.
 func (m cardMark) asCard() canon.Card { return canon.Card{ID: m.id, Name: m.name, Label: m.label} }
+
+// asCard returns the card of a sheet with its label below the cards of the sheets above, which a dry run does not
+// store.
+func (s *Sheet) asCard() canon.Card {
+	c := s.card.asCard()
+	for above := s.Above; above != nil; above = above.Above {
+		c.Label = c.Label.Meet(above.card.label)
+	}
+	return c
+}
 
 // Content is a sheet's content, read just before its commit.
 type Content struct {
@@ -115,7 +128,9 @@ type Collection struct {
 	Overlays []*Overlay
 	Hidden   int // number of secrets taken out of readable cards
 	Problems []Problem
-	Begin    *Sheet // where players begin in the source; nil if it does not say
+	// Late, if set, returns further edges once the cards are written.
+	Late  func() []*Edge
+	Begin *Sheet // where players begin in the source; nil if it does not say
 
 	ByKey map[markup.Key][]*Sheet
 	byID  map[canon.CardID]*Sheet

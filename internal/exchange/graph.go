@@ -114,10 +114,14 @@ func (g *graphPlanner) planLink(l canon.Link, file string) error {
 		string(old.Attrs) == string(l.Attrs) {
 		return nil
 	}
-	if !g.w.Grant.Request().DryRun { // in a dry run the cards at both ends may not exist
-		if _, err := g.p.Link(l); err != nil {
-			return reportRefusal(g.t, file, err)
-		}
+	var err error
+	if planned := l; g.w.Grant.Request().DryRun { // the cards at both ends may not exist
+		err = g.p.CheckLink(&planned)
+	} else {
+		_, err = g.p.Link(l)
+	}
+	if err != nil {
+		return reportRefusal(g.t, file, err)
 	}
 	g.links[l.ID] = l
 	g.t.links++
@@ -134,7 +138,7 @@ func (g *graphPlanner) findEnd(e *Edge, at End) (canon.Card, bool, error) {
 		s = g.w.Collection.findLowest(markup.KeyOf(at.Name))
 	}
 	if s != nil {
-		return s.card.asCard(), s.done, nil // a sheet that was left out is reported already
+		return s.asCard(), s.done, nil // a sheet that was left out is reported already
 	}
 	name := at.Name
 	if !at.ID.IsZero() {
@@ -163,7 +167,7 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *Overlay) error {
 	if !o.On.done {
 		return nil
 	}
-	card := o.On.card.asCard()
+	card := o.On.asCard()
 	label := access.NewLabel(access.LevelUser).Meet(card.Label)
 	if o.Label != nil {
 		label = *o.Label
@@ -180,12 +184,13 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *Overlay) error {
 		old.ToTick == l.ToTick && old.Label.Equal(l.Label) {
 		return nil
 	}
+	planned := l
 	if g.w.Grant.Request().DryRun {
-		there[l.ID] = l
-		g.t.links++
-		return nil
+		err = g.p.CheckLayer(&planned)
+	} else {
+		_, err = g.p.Layer(l)
 	}
-	if _, err := g.p.Layer(l); err != nil {
+	if err != nil {
 		return reportRefusal(g.t, o.File, err)
 	}
 	there[l.ID] = l

@@ -121,6 +121,17 @@ func (c *Choices) Opens(m secrecy.Mark, file string) bool {
 	return len(c.open.matching(names)) > 0 && len(c.confirm.matching(names)) == 0
 }
 
+// AskAgain takes back the remembered decisions that open a mark of a file.
+func (c *Choices) AskAgain(m secrecy.Mark, file string) {
+	m.What = markup.Clip(m.What, maxMark)
+	for _, o := range c.open.matching(namesOfMark(m, file)) {
+		if o.old {
+			delete(c.open.by, o.folded)
+			c.open.all = slices.DeleteFunc(c.open.all, func(k *choice) bool { return k == o })
+		}
+	}
+}
+
 // namesOfMark returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
 // mark; for a folder its base name is enough.
 func namesOfMark(m secrecy.Mark, file string) []string {

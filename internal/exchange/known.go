@@ -312,7 +312,7 @@ func (w *Writer) TrashGone(ctx context.Context, gone []canon.Card, file func(can
 					return err
 				}
 				switch {
-				case !ok:
+				case !ok, now.Places != nil: // a holder of hidden parts goes with the text above it
 				case !states[c.ID].equal(digestCard(now)):
 					t.addProblem(file(c), "is gone at the source, but %q was changed here; it stays", c.Name)
 				default:
@@ -334,6 +334,10 @@ func (w *Writer) TrashGone(ctx context.Context, gone []canon.Card, file func(can
 	}
 	return n, nil
 }
+
+// ReadMarks reports whether the import that wrote the card read the marks in its text. Earlier releases divided notes
+// alone, and kept no digest of the sheet without decisions.
+func (m Memory) ReadMarks() bool { return m.Text != digest{} }
 
 // IsOf reports whether a card is as the import left it.
 func (m Memory) IsOf(c canon.Card) bool { return m.Card.equal(digestCard(c)) }

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -13,8 +14,12 @@ import (
 // ruleReaders is the rule that hides cards whose readers a source names.
 const ruleReaders = "front matter"
 
-// UnknownReaders returns the mark of a card that names readers who are not all members of the world.
-func UnknownReaders(names []string) secrecy.Mark {
+// UnknownReaders returns the mark of a card that names readers who are not all members of the world: the exact one of
+// the marks of the fields that name them, or else a suspicion.
+func UnknownReaders(names []string, marks []secrecy.Mark) secrecy.Mark {
+	if i := slices.IndexFunc(marks, func(m secrecy.Mark) bool { return !m.Doubt }); i >= 0 {
+		return marks[i]
+	}
 	return secrecy.Mark{Rule: ruleReaders, What: "readers: " + FirstNames(names), Doubt: true}
 }
 

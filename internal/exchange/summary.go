@@ -24,6 +24,7 @@ type Summary struct {
 	Problems  []Problem
 	Hides     []Hide               // of an import: counts by the mark that hides; suspicions first
 	Mentions  []Mention            // of an import: texts that players read and that name or link hidden cards
+	Asked     []LinkChoice         // of an import: links that fit several notes
 	Types     []TypeUse            // of an import: counts by the word that set the type
 	Starter   string               // of an import: where players begin; "" if no place was imported
 	Levels    map[access.Level]int // number of imported cards by level; user means visible to players
@@ -40,6 +41,14 @@ type Mention struct {
 	File string // the file with the text
 	Of   string // the name of the hidden card
 	Link bool   // the text links the card; it may also name it
+}
+
+// LinkChoice is a link that fits several notes which are equally near.
+type LinkChoice struct {
+	Target   string   // as the link writes it
+	To       string   // the path of the note that it leads to
+	Others   []string // the paths of the others
+	Answered bool     // by the user
 }
 
 // TypeUse counts the notes that became cards of a type because of one word.
@@ -88,6 +97,7 @@ func (s Summary) String() string {
 	}
 	s.printTypes(&b)
 	s.printHides(&b)
+	s.printAsked(&b)
 	s.printMentions(&b)
 	s.printProblems(&b)
 	if s.DryRun && s.Plan != "" {
@@ -166,6 +176,30 @@ func printHides(b *strings.Builder, list []Hide) {
 	}
 	if len(list) > maxShown {
 		fmt.Fprintf(b, "  and %d more\n", len(list)-maxShown)
+	}
+}
+
+// Answers returns the texts of --link that decide a link, that of the present decision first.
+func (c LinkChoice) Answers() (all []string) {
+	for _, p := range append([]string{c.To}, c.Others...) {
+		all = append(all, c.Target+"="+p)
+	}
+	return all
+}
+
+// printAsked lists the links that fit several notes.
+func (s Summary) printAsked(b *strings.Builder) {
+	open := slices.DeleteFunc(slices.Clone(s.Asked), func(c LinkChoice) bool { return c.Answered })
+	if len(open) == 0 {
+		return
+	}
+	b.WriteString("Links that fit several notes, all as near: they lead to the first one until you repeat the import\n" +
+		"with --link and one of:\n")
+	for _, c := range open[:min(len(open), maxShown)] {
+		fmt.Fprintf(b, "  %q\n", c.Answers())
+	}
+	if len(open) > maxShown {
+		fmt.Fprintf(b, "  and %d more\n", len(open)-maxShown)
 	}
 }
 

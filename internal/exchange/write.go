@@ -50,6 +50,10 @@ func (w *Writer) Write(ctx context.Context) error {
 	if err := w.importCards(ctx); err != nil {
 		return err
 	}
+	if w.Collection.Late != nil {
+		late := w.Collection.Late()
+		w.Collection.Edges, w.total = append(w.Collection.Edges, late...), w.total+len(late)
+	}
 	if err := w.importLinks(ctx); err != nil {
 		return err
 	}
@@ -184,8 +188,7 @@ func (w *Writer) rememberCards(t *tally) {
 	}
 }
 
-// countLevel counts an imported card by its level. A dry run stores no cards whose labels
-// later cards could inherit, so the label is combined with those of the sheets above it.
+// countLevel counts an imported card by its level.
 func (w *Writer) countLevel(s *Sheet, c canon.Card) {
 	if s.isTagList() {
 		return
@@ -193,11 +196,7 @@ func (w *Writer) countLevel(s *Sheet, c canon.Card) {
 	if w.Summary.Levels == nil {
 		w.Summary.Levels = map[access.Level]int{}
 	}
-	label := c.Label
-	for above := s.Above; above != nil; above = above.Above {
-		label = label.Meet(above.card.label)
-	}
-	w.Summary.Levels[label.Level]++
+	w.Summary.Levels[s.asCard().Label.Level]++
 }
 
 func (w *Writer) importCards(ctx context.Context) error {

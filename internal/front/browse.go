@@ -116,6 +116,7 @@ type foundCard struct {
 	Type  string   `json:"type"`
 	ID    string   `json:"id"`
 	Level string   `json:"level"`
+	Form  string   `json:"text_format"`
 	Code  string   `json:"codename"`
 	Links []string `json:"links"`
 	More  int      `json:"more_links"`

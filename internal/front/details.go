@@ -148,15 +148,16 @@ func (f *Front) changePayload(ctx context.Context, c *op.Call, d args) (args, er
 	case find != "":
 		a["patch"] = args{"mode": "find_replace", "find": find, "replace": replace}
 	case text != "":
-		patch := args{"mode": "append", "content": text}
-		if err := fitPatch(ctx, c.Grant, card, patch); err != nil {
-			return nil, err
-		}
-		a["patch"] = patch
+		a["patch"] = args{"mode": "append", "content": text}
 	default:
 		return nil, fault.BadField("details", "name %q and no change of it; give append, or find and replace; for "+
 			"example "+
 			"{\"name\": %q, \"append\": \"The nets are dry.\", \"reason\": \"They were wet.\"}", name, name)
+	}
+	if patch, ok := a["patch"].(args); ok {
+		if err := fitPatch(ctx, c.Grant, card, patch); err != nil {
+			return nil, err
+		}
 	}
 	return args{"op": args{"name": operation, "arguments": a}, "reason": d["reason"]}, nil
 }

@@ -85,6 +85,46 @@ func TestWriteCreatesAndChanges(t *testing.T) {
 	}
 }
 
+// A text that is added has the form in which its page keeps the text, and its marks hide there.
+func TestWriteKeepsTheFormOfThePage(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	gm, player := s.with(access.RoleGM, nil), s.with(access.RoleUser, nil)
+	for i, row := range []struct{ form, before, write, whole, open string }{
+		{"markdown", "Wet *stones*.", `"append": "Nets *dry*."`, "Wet *stones*.\n\nNets *dry*.",
+			"Wet *stones*.\n\nNets *dry*."},
+		{"markdown", "Wet.", `"append": "It %%leaks%% a lot.\n\n> [!gm]\n> SPY"`,
+			"Wet.\n\nIt %%leaks%% a lot.\n\n> [!gm]\n> SPY", "Wet.\n\nIt a lot.\n"},
+		{"markdown", "Wet stones.", `"find": "Wet", "replace": "%%Old%% *cold*"`, "%%Old%% *cold* stones.",
+			"*cold* stones."},
+		{"html", "<p>Wet.</p>", `"append": "It %%leaks%% a lot."`,
+			"<p>Wet.</p>\n<p>It <!-- leaks --> a lot.</p>", "<p>Wet.</p>\n<p>It a lot.</p>"},
+		{"html", "<p>Wet stones.</p>", `"find": "Wet", "replace": "%%Old%% cold"`, "<p><!-- Old --> cold stones.</p>",
+			"<p> cold stones.</p>"},
+		{"html", "<p>Wet stones.</p>", `"find": "Wet", "replace": "1. <em>cold</em>"`,
+			"<p>1. <em>cold</em> stones.</p>", "<p>1. <em>cold</em> stones.</p>"},
+	} {
+		name := fmt.Sprintf("Page %d", i)
+		create, err := json.Marshal(map[string]any{"name": name, "text_format": row.form, "content": row.before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.call(gm, "create_card", string(create)); err != nil {
+			t.Fatal(err)
+		}
+		s.ask(gm, "write", `{"name": "`+name+`", `+row.write+`}`)
+		for _, reads := range []struct {
+			by   access.Caller
+			want string
+		}{{gm, row.whole}, {player, row.open}} {
+			got := s.ask(reads.by, "get_card", `{"name": "`+name+`"}`)["content"]
+			if got != reads.want {
+				t.Errorf("after %s to %s, %s reads %q, want %q", row.write, row.before, reads.by.Subject, got, reads.want)
+			}
+		}
+	}
+}
+
 // Labels are added to those that a page has, each once.
 func TestWriteAddsLabels(t *testing.T) {
 	t.Parallel()

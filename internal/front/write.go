@@ -214,25 +214,51 @@ func (a args) show() string {
 	return strings.Join(lines, "\n")
 }
 
-// fitPatch gives the text of a patch the form of the card's content.
+// fitPatch gives the texts of a patch, which are Markdown, the form of the card's content. A text that is added
+// begins a paragraph of its own.
 func fitPatch(ctx context.Context, g access.Grant, found foundCard, patch args) error {
-	text, ok := patch["content"].(string)
-	if !ok || canon.TextOf(found.Type) != canon.TextHTML {
+	if canon.TextOf(found.Type) != canon.TextHTML {
 		return nil
 	}
+	added, isAdded := patch["content"].(string)
+	words, isReplaced := patch["replace"].(string)
+	var err error
+	switch {
+	case isAdded && found.Form == canon.FormatMarkdown.String():
+		patch["separator"] = "\n\n"
+	case isAdded:
+		patch["content"], err = htmlOf(ctx, g, found, "append", added)
+	case isReplaced && found.Form != canon.FormatMarkdown.String() && marked.MayHide(words):
+		html, bad := htmlOf(ctx, g, found, "replace", words)
+		patch["replace"], err = withoutParagraph(html), bad
+	}
+	return err
+}
+
+// withoutParagraph returns HTML that is one paragraph without its tags.
+func withoutParagraph(html string) string {
+	inner, begins := strings.CutPrefix(strings.TrimSpace(html), "<p>")
+	inner, ends := strings.CutSuffix(inner, "</p>")
+	if !begins || !ends || strings.Contains(inner, "<p>") {
+		return html
+	}
+	return inner
+}
+
+// htmlOf returns a text of an argument, which is Markdown, as HTML. Its marks stay.
+func htmlOf(ctx context.Context, g access.Grant, found foundCard, field, text string) (string, error) {
 	if found.Level == access.LevelUser.String() || found.Level == "" {
-		settled, err := canon.Settle(g, "append", nil, text, canon.TextMarkdown)
+		settled, err := canon.Settle(g, field, nil, text, canon.TextMarkdown)
 		if err != nil {
-			return err
+			return "", err
 		}
 		text = settled
 	}
 	html, err := marked.ToHTML(ctx, text)
 	if err != nil {
-		return fault.BadField("append", "cannot be converted to the HTML of this card").Because(err)
+		return "", fault.BadField(field, "cannot be converted to the HTML of this card").Because(err)
 	}
-	patch["content"] = canon.Settled(html)
-	return nil
+	return canon.Settled(html), nil
 }
 
 func (f *Front) create(ctx context.Context, c *op.Call, in writeIn) (writeOut, error) {

@@ -33,3 +33,8 @@ func ReadInner(part string, form Form) Inner {
 	}
 	return in
 }
+
+// MayHide reports whether a text has a mark that hides a part of it in Markdown, or one of which only its author knows.
+func MayHide(markdown string) bool {
+	return secrecy.HasMark(markdown, secrecy.Markdown) || len(secrecy.FindUnsure("", markdown, secrecy.Markdown)) > 0
+}

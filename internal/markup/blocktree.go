@@ -80,7 +80,7 @@ func Blocks(markdown string) (blocks []Block, err error) {
 	pc := parser.NewContext()
 	pc.Set(budgetKey, b)
 	doc := blockParser().Parse(&meteredReader{text.NewReader(source), b}, parser.WithContext(pc))
-	o := blockReader{source: source}
+	o := blockReader{source: source, blocks: make([]Block, 0, doc.ChildCount())}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		o.add(n, -1, 0)
 	}

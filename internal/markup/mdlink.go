@@ -63,6 +63,7 @@ func (r *Ref) setTarget(head string, at int) {
 		head = strings.TrimRight(head, " ")
 		head = head[:len(head)-len(".md")]
 	}
+	r.Path = strings.TrimSpace(head)
 	if folder := strings.LastIndexByte(head, '/'); folder >= 0 {
 		at += folder + 1
 		head = head[folder+1:]
@@ -140,12 +141,57 @@ func (m *markdownScanner) addLinkRef(opening markdownItem, at int, rest string, 
 		r.Kind = NestRef
 	}
 	r.setTarget(raw, at+1+found[group])
-	if target, err := url.PathUnescape(r.Target); err == nil && utf8.ValidString(target) {
-		r.Target = target
-	}
+	r.Target, r.Path = unescaped(r.Target), unescaped(r.Path)
 	if r.Target != "" {
 		m.sink.ref(r)
 	}
+}
+
+func unescaped(target string) string {
+	if text, err := url.PathUnescape(target); err == nil && utf8.ValidString(text) {
+		return text
+	}
+	return target
+}
+
+// RedirectMarkdown writes references in Markdown to other cards: those for which f returns a name. They are written as
+// [[name|text]] or ![[name]], and show the text that they have. With a blank name only the text stays.
+func RedirectMarkdown(content string, f func(Ref) (name string, ok bool)) string {
+	var b strings.Builder
+	done := 0
+	for _, r := range MarkdownRefs(content) {
+		name, ok := f(r)
+		if !ok || !r.markdown || r.External || name != "" && !r.canHold(name) {
+			continue
+		}
+		b.WriteString(content[done:r.Start])
+		text := strings.TrimSpace(r.Text)
+		if text == "" && r.Kind == LinkRef {
+			text = r.Target
+		}
+		if r.part != "" && text == r.Target {
+			text += " > " + strings.TrimLeft(r.part, "^")
+		}
+		bar := "|"
+		if strings.Contains(content[r.Start:r.End], `\|`) {
+			bar = `\|` // in a table
+		}
+		switch {
+		case name == "":
+			b.WriteString(text)
+		case r.Kind == NestRef && r.part != "":
+			b.WriteString("[[" + name + bar + r.Target + " > " + strings.TrimLeft(r.part, "^") + "]]")
+		case r.Kind == NestRef:
+			b.WriteString("![[" + name + "]]")
+		default:
+			b.WriteString("[[" + name + bar + text + "]]")
+		}
+		done = r.End
+	}
+	if done == 0 {
+		return content
+	}
+	return b.String() + content[done:]
 }
 
 // RewriteMarkdownRefs is RewriteRefs for the refs of MarkdownRefs. Only the name of the target is

@@ -23,6 +23,7 @@ type Ref struct {
 	Text       string // of a link the text after the first '|', of a nest its options; as written
 	Start, End int    // byte range in the content, brackets included
 	External   bool   // a link to an address: /…, http:, https: or mailto:
+	Path       string // in Markdown the target with its folders, without ".md" and the part after '#'
 
 	targetStart, targetEnd int    // byte range of Target in the content
 	part                   string // the heading or block of the target that Markdown names

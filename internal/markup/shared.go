@@ -58,7 +58,9 @@ func matchPieces(a, b []string, atA, atB int, differ func(was, is []string, atA,
 }
 
 // splitWords returns the words of some lines and the signs between them.
-func splitWords(lines []string) (all []string) {
+func splitWords(lines []string) []string {
+	const wordBytes = 3 // mean length of a word or sign
+	all := make([]string, 0, lengthOf(lines)/wordBytes)
 	for _, line := range lines {
 		for len(line) > 0 {
 			n := 0

@@ -242,7 +242,7 @@ var calloutForm = regexp.MustCompile(`^\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
 
 // readCallout takes out the quote that begins with a secret callout on a line.
 func (s *blockScanner) readCallout(i int, l markup.Span) (found bool) {
-	text := strings.TrimLeft(taskSign.ReplaceAllString(s.lineOf(l), ""), "> \t*_~=\\")
+	text := strings.TrimLeft(withoutTask(s.lineOf(l)), "> \t*_~=\\")
 	why, marked := markOfCallout(text)
 	if !marked || l.To <= s.hidden() {
 		return false
@@ -295,6 +295,14 @@ func markOfCallout(text string) (why Mark, marked bool) {
 
 var taskSign = regexp.MustCompile(`^\[.\][ \t]+`)
 
+// withoutTask returns a line without the box of a task.
+func withoutTask(line string) string {
+	if !strings.HasPrefix(line, "[") {
+		return line
+	}
+	return line[len(taskSign.FindString(line)):]
+}
+
 // maxLooks is the number of times that a text is read to find the ends of parts in each other. After that they end with
 // the block around them.
 const maxLooks = 20
@@ -316,7 +324,7 @@ func (s *blockScanner) readParagraph(i int) {
 			continue
 		}
 		l.To = min(l.To, l.From+maxLine)
-		text := taskSign.ReplaceAllString(s.lineOf(l), "")
+		text := withoutTask(s.lineOf(l))
 		if text != "" && !s.readSign(i, l, text) && l.To > s.hidden() {
 			s.readLabel(i, k, l)
 		}
@@ -520,7 +528,7 @@ var (
 // secretLabel returns the secret label with which a line begins, or "". rest is the text after it. A label that is not
 // emphasized must be exact.
 func secretLabel(written string) (label, rest string) {
-	if !strings.ContainsAny(written, ":&：") {
+	if strings.IndexByte(written, ':') < 0 && strings.IndexByte(written, '&') < 0 && !strings.Contains(written, "：") {
 		return "", ""
 	}
 	text := strings.TrimSpace(shown(written))
@@ -552,12 +560,14 @@ func (s *blockScanner) readLabel(i, k int, l markup.Span) {
 	from, _ := s.lineAt(l.From)
 	written, label, rest := s.text[l.From:l.To], "", ""
 	if isItem {
-		written = taskSign.ReplaceAllString(written, "")
+		written = withoutTask(written)
 	}
 	for skipped := 0; label == ""; {
-		br := breakForm.FindStringIndex(written)
-		if br == nil {
-			br = []int{len(written), len(written)}
+		br := []int{len(written), len(written)}
+		if strings.Contains(written, "<") {
+			if at := breakForm.FindStringIndex(written); at != nil {
+				br = at
+			}
 		}
 		if label, rest = secretLabel(written[:br[0]]); label != "" {
 			rest += written[br[1]:]

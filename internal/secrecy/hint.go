@@ -10,7 +10,7 @@ import (
 // begin, so that they need not be read.
 func MayHoldMark(text string, form Form) bool {
 	if form == HTML {
-		return strings.ContainsAny(text, "<[&\ufeff［")
+		return (strings.ContainsAny(text, "<[&") || holdsWide(text))
 	}
 	for i := 0; i < len(text); i++ {
 		if !markSigns[text[i]] {
@@ -21,6 +21,11 @@ func MayHoldMark(text string, form Form) bool {
 		}
 	}
 	return false
+}
+
+// holdsWide reports whether a text has a byte order mark or a wide bracket.
+func holdsWide(text string) bool {
+	return strings.Contains(text, "\ufeff") || strings.Contains(text, "［")
 }
 
 // markSigns are the signs with which marks begin.

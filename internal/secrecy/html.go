@@ -98,7 +98,7 @@ func (h *Result) scanHTML(text string, j *judge, depth int) *htmlScanner {
 // The characters with which a mark in a text may begin. "\xef" begins a wide bracket.
 var (
 	forumSigns    = signSet("[&\xef")
-	htmlSigns     = forumSigns
+	htmlSigns     = signSet("[&\xef%")
 	commentSigns  = signSet("%")
 	markdownSigns = signSet("[&\xef%(>")
 )
@@ -284,6 +284,9 @@ func (s *htmlScanner) readSign(at, end int) int {
 			s.noteLoose(at)
 		}
 	}
+	if s.part == nil && s.h.foreign {
+		return s.readForeign(at, end)
+	}
 	if s.part != nil || s.h.form != Markdown {
 		return 1
 	}
@@ -325,6 +328,19 @@ func (s *htmlScanner) readSign(at, end int) int {
 		s.hide(at, at+n)
 	}
 	return n
+}
+
+// readForeign reads a comment of Markdown at an offset of a text in HTML, where it hides nothing.
+func (s *htmlScanner) readForeign(at, end int) int {
+	inner, begins := strings.CutPrefix(s.text[at:end], percents)
+	n := strings.Index(inner, percents)
+	isCode := len(s.open.at["code"])+len(s.open.at["pre"]) > 0
+	if !begins || n <= 0 || isCode || s.depth > 0 ||
+		!s.h.isHidden(Mark{Rule: ruleComment, What: percents + " in HTML", Doubt: true}) {
+		return 1
+	}
+	s.hide(at, at+n+2*len(percents))
+	return n + 2*len(percents)
 }
 
 // noteLoose notes a sign without an end.

@@ -282,11 +282,17 @@ func isReaderName(text string) bool {
 	return !isLevel && !isExact(text) && truthOf(text) == isText && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// WithoutReaders returns the marks that are not those of the given keys of front matter, of which the names decide.
-func WithoutReaders(all []Mark, keys []string) []Mark {
-	return slices.DeleteFunc(all, func(m Mark) bool {
-		return m.Rule == RuleFrontMatter && slices.Contains(keys, m.What)
-	})
+// DivideReaders divides marks into those of the given keys of front matter, of which the names of members decide, and
+// the others.
+func DivideReaders(all []Mark, keys []string) (readers, others []Mark) {
+	for _, m := range all {
+		if m.Rule == RuleFrontMatter && slices.Contains(keys, m.What) {
+			readers = append(readers, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return readers, others
 }
 
 // MetaMarks returns the marks in front matter that apply to a note as a whole, except those of its tags and level.

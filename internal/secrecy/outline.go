@@ -42,7 +42,8 @@ const (
 // left out: marks after it may hide text from some readers. So are the fences of a plugin around text that is no code.
 // ok is false for a text whose blocks are not sure.
 func readOutline(text string) (o *outline, ok bool) {
-	l := &readLines{text: text}
+	lines := strings.Count(text, "\n") + 1
+	l := &readLines{text: text, from: make([]int, 0, lines), all: make([]readLine, 0, lines), at: make([]int, 0, lines)}
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		l.from = append(l.from, at)
@@ -101,6 +102,7 @@ func (l *readLines) clear(i int) {
 
 func (l *readLines) join() string {
 	var b strings.Builder
+	b.Grow(len(l.text))
 	l.at = l.at[:0]
 	for _, line := range l.all {
 		l.at = append(l.at, b.Len())

@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,35 +15,110 @@ var comments = [][2]string{{"%%", "%%"}, {"<!--", "-->"}, {"[//]: # (", ")"}, {`
 var pairs = append(slices.Clone(comments), [2]string{">!", "!<"})
 
 // Peel returns the range of a hidden part that is left without its outermost mark: the text of a comment, an
-// element, a field or a pair of tags, or all lines but the first. It is the whole part if its mark is none of
-// these.
+// element, a field or a pair of tags, or all lines but the first. The signs of quotes and list items before the mark,
+// and elements without a mark around it, are left out too. It is the whole part if its mark is none of these.
 func Peel(part string) (from, to int) {
-	from = len(part) - len(strings.TrimLeft(part, " \t\n"))
-	to = max(from, len(strings.TrimRight(part, " \t\n")))
-	text := part[from:to]
-	if from, to, ok := peelPair(text, pairs); ok {
-		at := strings.Index(part, text)
-		return at + from, at + to
+	text := carried(part)
+	if _, in, ok := findMark(part[text.From:text.To]); ok {
+		return text.From + in.From, text.From + in.To
 	}
-	first := strings.IndexByte(text, '\n')
-	opens, closes := strings.IndexByte(text, '>'), strings.LastIndex(text, "</")
+	from, to = trimmed(part, markup.Span{From: 0, To: len(part)})
+	text = markup.Span{From: from, To: to}
+	first := strings.IndexByte(part[from:to], '\n')
+	opens, closes := strings.IndexByte(part[from:to], '>'), strings.LastIndex(part[from:to], "</")
 	switch {
-	case strings.HasPrefix(text, "<") && opens > 0:
+	case strings.HasPrefix(part[from:], "<") && opens > 0:
 		if closes > opens {
 			to = from + closes
 		}
 		return from + opens + 1, to
-	case strings.HasPrefix(text, "[") && strings.Contains(text, "[/") && strings.IndexByte(text, ']') > 0:
-		return from + strings.IndexByte(text, ']') + 1, max(from+strings.IndexByte(text, ']')+1, from+strings.LastIndex(text, "[/"))
 	case first >= 0:
 		return from + first + 1, to
 	}
 	for _, sign := range []string{"::", ":"} {
-		if i := strings.Index(text, sign); i >= 0 {
-			return from + i + len(sign), to
+		if i := strings.Index(part[text.From:text.To], sign); i >= 0 {
+			return text.From + i + len(sign), to
 		}
 	}
 	return 0, len(part)
+}
+
+// markKind is a kind of mark that stands around a text.
+type markKind int
+
+const (
+	commentMark markKind = iota
+	pairMark             // signs or tags in brackets
+	elementMark
+)
+
+// findMark finds the mark at the beginning of a text that goes to its end, and the range of the text within.
+func findMark(text string) (kind markKind, in markup.Span, ok bool) {
+	if from, to, ok := peelPair(text, comments); ok {
+		return commentMark, markup.Span{From: from, To: to}, true
+	}
+	if from, to, ok := peelPair(text, pairs); ok {
+		return pairMark, markup.Span{From: from, To: to}, true
+	}
+	if t := readTag(text); t.name != "" && !t.cut {
+		in = markup.Span{From: t.size, To: max(t.size, len(text)-endTagLength(text, t.name))}
+		_, marked := new(judge).markOf(t, text[t.size:])
+		return elementMark, in, marked
+	}
+	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "(") {
+		return 0, in, false
+	}
+	if t, isTag := forumTagAt(text, 0); isTag && !t.end && strings.HasSuffix(text, "]") {
+		if ends := strings.LastIndex(text, "[/"); ends >= t.to {
+			return pairMark, markup.Span{From: t.to, To: ends}, true
+		}
+	}
+	if n, ends, _ := readSecretField(text); n == len(text) && ends {
+		return pairMark, markup.Span{From: strings.Index(text, "::") + 2, To: n - 1}, true
+	}
+	return 0, in, false
+}
+
+// endTagLength returns the length of the end tag of an element at the end of a text, or 0.
+func endTagLength(text, name string) int {
+	at := strings.LastIndex(text, "</")
+	if at < 0 || !strings.EqualFold(strings.TrimSpace(strings.TrimSuffix(text[at+2:], ">")), name) {
+		return 0
+	}
+	return len(text) - at
+}
+
+// lineSigns matches the signs of quotes, list items and tasks at the beginning of a line.
+var lineSigns = regexp.MustCompile(`^(?:(?:>[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*)+(?:\[.\][ \t]+)?`)
+
+// carried returns the range of a part without the signs of quotes and list items before its mark, and without the
+// elements around it that have no mark. Without a mark there, it is the part without the blank around it.
+func carried(part string) markup.Span {
+	whole := markup.Span{From: 0, To: len(part)}
+	whole.From, whole.To = trimmed(part, whole)
+	for s := whole; s.From < s.To; {
+		text := part[s.From:s.To]
+		if _, _, ok := findMark(text); ok {
+			return s
+		}
+		if signs := lineSigns.FindString(text); signs != "" {
+			s.From += len(signs)
+			continue
+		}
+		in, ok := withinElement(text)
+		if !ok {
+			break
+		}
+		s.From, s.To = trimmed(part, markup.Span{From: s.From + in.From, To: s.From + in.To})
+	}
+	return whole
+}
+
+// withinElement returns the range of a text between the tags of the element that it is.
+func withinElement(text string) (in markup.Span, ok bool) {
+	t := readTag(text)
+	in = markup.Span{From: t.size, To: len(text) - endTagLength(text, t.name)}
+	return in, t.name != "" && !t.cut && in.To < len(text) && in.From <= in.To
 }
 
 // peelPair returns the range of a text between one of the pairs of signs.
@@ -55,21 +131,24 @@ func peelPair(text string, pairs [][2]string) (from, to int, ok bool) {
 	return 0, len(text), false
 }
 
-// Signs are the signs of a comment before and after its text; empty for parts with other marks, which everybody may
-// read.
-type Signs [2]string
+// Signs are the signs of a comment around a text; empty for parts with other marks, which everybody may read.
+type Signs struct {
+	Begin, End string
+	Within     bool // they stand behind the signs of a quote or list item, or in an element
+}
 
 // Unwrap returns a part as those read it to whom it is open: without the signs of a comment, which pages do not show.
 // Wrap puts them back.
 func Unwrap(part string) (text string, signs Signs) {
-	from, to := trimmed(part, markup.Span{From: 0, To: len(part)})
-	a, b, ok := peelPair(part[from:to], comments)
-	if !ok {
+	s := carried(part)
+	kind, in, ok := findMark(part[s.From:s.To])
+	if !ok || kind != commentMark {
 		return part, Signs{}
 	}
-	inner := markup.Span{From: from + a, To: from + b}
-	inner.From, inner.To = trimmed(part, inner)
-	return part[:from] + part[inner.From:inner.To] + part[to:], Signs{part[from:inner.From], part[inner.To:to]}
+	from, to := trimmed(part, markup.Span{From: s.From + in.From, To: s.From + in.To})
+	whole := markup.Span{From: 0, To: len(part)}
+	whole.From, whole.To = trimmed(part, whole)
+	return part[:s.From] + part[from:to] + part[s.To:], Signs{part[s.From:from], part[to:s.To], s != whole}
 }
 
 // Wrap puts the signs around a text, inside the blank around it.
@@ -78,5 +157,11 @@ func (s Signs) Wrap(text string) string {
 	if s == (Signs{}) || from == to {
 		return text
 	}
-	return text[:from] + s[0] + text[from:to] + s[1] + text[to:]
+	if s.Within {
+		from += len(lineSigns.FindString(text[from:to]))
+		for in, ok := withinElement(text[from:to]); ok; in, ok = withinElement(text[from:to]) {
+			from, to = from+in.From, from+in.To
+		}
+	}
+	return text[:from] + s.Begin + text[from:to] + s.End + text[to:]
 }

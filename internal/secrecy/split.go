@@ -20,6 +20,8 @@ type Result struct {
 	hides func(Mark) bool
 	loose []int // offsets of signs without an end that hide nothing more than their line
 	round int
+	// foreign makes comments of Markdown in HTML marks that look secret: their author may think that they hide.
+	foreign bool
 }
 
 // Part is a part of a text that was taken out, as written.
@@ -50,7 +52,13 @@ type span struct{ from, to int }
 // nil, only the marks of our own dialect count: comments, secret elements and callouts. The time that it
 // takes is linear in the length of the text.
 func Split(body string, form Form, hides func(Mark) bool) Result {
-	h := Result{Open: body, UnclosedAt: -1, form: form, hides: hides}
+	return Result{form: form, hides: hides}.split(body)
+}
+
+// split is Split with the form and the marks of h.
+func (h Result) split(body string) Result {
+	form, hides := h.form, h.hides
+	h.Open, h.UnclosedAt = body, -1
 	if form == Markdown {
 		h.Open = withLineFeeds(body)
 	}
@@ -223,6 +231,7 @@ func placeIn(open []span, at int) int {
 
 func joinSpans(text string, spans []span) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	for _, s := range spans {
 		b.WriteString(text[s.from:s.to])
 	}

@@ -32,7 +32,12 @@ func (t Text) Whole() string {
 	if len(t.Parts) == 0 {
 		return t.Open
 	}
+	n := len(t.Open)
+	for _, p := range t.Parts {
+		n += len(p.Text)
+	}
 	var b strings.Builder
+	b.Grow(n)
 	at := 0
 	for _, p := range t.Parts {
 		b.WriteString(t.Open[at:p.At])

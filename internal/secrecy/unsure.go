@@ -22,8 +22,12 @@ type Unsure struct {
 const maxUnsure = 20
 
 // FindUnsure returns the unsure marks of a text that the text before did not have, in the order of their lines.
-func FindUnsure(was, text string, form Form) (list []Unsure) {
-	if !mayBeUnsure(text, form) {
+func FindUnsure(was, text string, form Form) []Unsure { return Read(text, form).FindUnsure(was) }
+
+// FindUnsure returns the unsure marks that the text before did not have, in the order of their lines.
+func (r *Reading) FindUnsure(was string) (list []Unsure) {
+	text, form := r.text, r.form
+	if !mayBeUnsure(text, form) || r.isSure() || wholeMarked(text, form) {
 		return nil
 	}
 	now := readUnsure(text, form)
@@ -76,7 +80,8 @@ const percents = "%%"
 
 // mayBeUnsure reports whether a text has a sign of a mark or a word that looks secret.
 func mayBeUnsure(text string, form Form) bool {
-	return form == Plain || MayHoldMark(text, form) || form == Markdown && strings.ContainsAny(text, ":#<!=/|-&\ufeff［")
+	return form == Plain || MayHoldMark(text, form) || form == HTML && strings.Contains(text, percents) ||
+		form == Markdown && (strings.ContainsAny(text, ":#<!=/|-&") || holdsWide(text))
 }
 
 func readUnsure(text string, form Form) unsureMarks {
@@ -90,13 +95,16 @@ func readUnsure(text string, form Form) unsureMarks {
 		}
 		return !m.Doubt
 	}
-	h := Split(text, form, note)
-	if h.UnclosedAt >= 0 || len(h.loose) > 0 {
-		u.text = withoutSigns(text, form, func(s span) bool {
+	split := func(text string, hides func(Mark) bool) Result {
+		return Result{form: form, hides: hides, foreign: form == HTML}.split(text)
+	}
+	h := split(text, note)
+	if (h.UnclosedAt >= 0 || len(h.loose) > 0) && MayHoldMark(text, form) {
+		u.text = Read(text, form).withoutSigns(func(s span) bool {
 			u.signs = append(u.signs, s.from)
 			return true
-		})
-		h = Split(u.text, form, note)
+		}).text
+		h = split(u.text, note)
 	}
 	u.exact = h.spans()
 	if form == Markdown {
@@ -107,7 +115,7 @@ func readUnsure(text string, form Form) unsureMarks {
 		}
 	}
 	for _, m := range u.order {
-		h := Split(u.text, form, func(o Mark) bool { return !o.Doubt || o == m })
+		h := split(u.text, func(o Mark) bool { return !o.Doubt || o == m })
 		for _, s := range h.spans() {
 			if !slices.ContainsFunc(u.exact, func(e span) bool { return e.from <= s.from && s.to <= e.to }) {
 				u.doubts[m] = append(u.doubts[m], s)
@@ -154,40 +162,6 @@ func signAt(text string, at int) string {
 		line = line[:i+1]
 	}
 	return strings.TrimRight(markup.Clip(line, 60), " \t\r")
-}
-
-// withoutSigns returns a text of the same length in which marks without an end are none, as far as isText accepts the
-// ranges of their signs. Of an odd number of percent signs isText accepts those that have no partner.
-func withoutSigns(text string, form Form, isText func(span) bool) string {
-	if !MayHoldMark(text, form) {
-		return text
-	}
-	var h Result
-	for range maxUnsure {
-		h = Split(text, form, isExactMark)
-		at := h.UnclosedAt
-		if at < 0 {
-			break
-		}
-		sign := signAt(text, at)
-		for sign == percents && !isText(span{at, at + len(sign)}) {
-			next := strings.Index(text[at+len(sign):], percents)
-			if next < 0 {
-				return text
-			}
-			at += len(sign) + next
-		}
-		if sign != percents && !isText(span{at, at + len(sign)}) {
-			break
-		}
-		text = text[:at] + "x" + text[at+1:]
-	}
-	for _, at := range h.loose {
-		if isText(span{at, at + len(signAt(text, at))}) {
-			text = text[:at] + "x" + text[at+1:]
-		}
-	}
-	return text
 }
 
 // MarkUnsure puts comments around the parts of a text whose marks look secret, for a conversion that keeps only exact
@@ -237,11 +211,11 @@ const stand = '\ue000'
 // MaskUnclosed takes the marks without an end from a text that is going to be converted. UnmaskHTML puts them back as
 // text.
 func MaskUnclosed(text string, form Form) string {
-	if strings.ContainsFunc(text, isStand) {
+	if strings.ContainsFunc(text, isStand) || !MayHoldMark(text, form) {
 		return text
 	}
 	var at []int
-	withoutSigns(text, form, func(s span) bool {
+	Read(text, form).withoutSigns(func(s span) bool {
 		at = append(at, s.from)
 		return true
 	})

@@ -66,3 +66,33 @@ func TestMarksWithoutAnEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignMarks writes comments of Markdown into HTML, where they hide nothing: the author is asked.
+func TestForeignMarks(t *testing.T) {
+	for text, want := range map[string]struct {
+		asked int
+		open  string // if the marks hide
+	}{
+		"<p>A %%HID%% b</p>":                 {1, "<p>A b</p>"},
+		"A %%HID%% b":                        {1, "A b"},
+		"<p>%%HID%%</p><p>A</p>":             {1, "<p>A</p>"},
+		"<p>50%% of <b>20%%</b></p>":         {0, "<p>50%% of <b>20%%</b></p>"},
+		"<p>A <code>%%b%%</code></p>":        {0, "<p>A <code>%%b%%</code></p>"},
+		"<p>A <!-- %%HID%% --> b</p>":        {0, "<p>A b</p>"},
+		"<pre>%%a%%</pre><p>%%HID%%</p><p/>": {1, "<pre>%%a%%</pre><p/>"},
+	} {
+		list := FindUnsure("", text, HTML)
+		if got := answered(text, HTML, list, true); len(list) != want.asked || got.Open != want.open {
+			t.Errorf("%q: asked %+v, and if the marks hide, players read %q", text, list, got.Open)
+		}
+		if got := answered(text, HTML, list, false); got.Whole() != text {
+			t.Errorf("%q: written as text, it is %q", text, got.Whole())
+		}
+		if again := FindUnsure(text, text+"<p>More.</p>", HTML); len(again) > 0 {
+			t.Errorf("%q: its author is asked again: %+v", text, again)
+		}
+	}
+	if h := Split("<p>%%SEEN%%</p>", HTML, everyMark); len(h.Parts) > 0 {
+		t.Errorf("an import leaves %q", h.Open)
+	}
+}

@@ -61,6 +61,7 @@ type checkIn struct {
 	Level     string   `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Lowest level of the cards; default user, and each card that the files hide stays hidden."`
 	Open      []string `json:"open,omitzero" maxitems:"2000" maxlen:"1000" jsonschema:"Suspicions that players may see."`
 	Confirm   []string `json:"confirm,omitzero" maxitems:"2000" maxlen:"1000" jsonschema:"Suspicions that are secrets."`
+	Links     []string `json:"links,omitzero" maxitems:"2000" maxlen:"2000" jsonschema:"The notes that links mean which fit several, each as TARGET=NOTE."`
 	HideLinks bool     `json:"hide_links,omitzero" jsonschema:"Turn links to hidden cards in texts for players into plain words."`
 }
 
@@ -111,7 +112,7 @@ func (d *deps) checkImport(ctx context.Context, c *op.Call, in checkIn) (importO
 	}
 	// An empty list is no choice, like none.
 	choices := Choices{in.Format, in.Level, append([]string(nil), in.Open...), append([]string(nil), in.Confirm...),
-		in.HideLinks}
+		in.HideLinks, append([]string(nil), in.Links...)}
 	if !sent && last != nil && last.Kind == checkKind && last.State == job.Completed {
 		// The same files with the same choices: the answer stands until an import finds that it does not.
 		if done, err := decodeOutcome(*last); err != nil || done.Source == sum && sameJSON(done.Choices, choices) {

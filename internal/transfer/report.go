@@ -27,6 +27,7 @@ type report struct {
 	Said     []string  `json:"said"`
 	Doubts   []hide    `json:"doubts" jsonschema:"Looks secret and is hidden until it is opened or confirmed."`
 	Hides    []hide    `json:"hides" jsonschema:"Hidden by marks."`
+	Asked    []asked   `json:"asked,omitzero" jsonschema:"Links that fit several notes which are equally near."`
 	Mentions []mention `json:"mentions" jsonschema:"Texts for players that name or link hidden cards."`
 	Problems []problem `json:"problems" jsonschema:"Parts that are left out or changed."`
 	More     more      `json:"more" jsonschema:"How many entries the lists leave out."`
@@ -38,6 +39,12 @@ type hide struct {
 	Notes int      `json:"notes"`
 	Parts int      `json:"parts"`
 	Files []string `json:"files"`
+}
+
+type asked struct {
+	Target   string   `json:"target" jsonschema:"As the link writes it."`
+	Notes    []string `json:"notes" jsonschema:"Those that it fits; it leads to the first."`
+	Answered bool     `json:"answered,omitzero"`
 }
 
 type mention struct {
@@ -55,6 +62,7 @@ type problem struct {
 type more struct {
 	Doubts   int `json:"doubts,omitzero"`
 	Hides    int `json:"hides,omitzero"`
+	Asked    int `json:"asked,omitzero"`
 	Mentions int `json:"mentions,omitzero"`
 	Problems int `json:"problems,omitzero"`
 }
@@ -76,6 +84,11 @@ func reportOf(s exchange.Summary) report {
 	}
 	r.Doubts, r.More.Doubts = firstOf(r.Doubts)
 	r.Hides, r.More.Hides = firstOf(r.Hides)
+	links, left := firstOf(s.Asked)
+	for _, a := range links {
+		r.Asked = append(r.Asked, asked{a.Target, append([]string{a.To}, a.Others...), a.Answered})
+	}
+	r.More.Asked = left
 	mentions, left := firstOf(s.Mentions)
 	for _, m := range mentions {
 		r.Mentions = append(r.Mentions, mention(m))

@@ -20,6 +20,7 @@ type Choices struct {
 	Open      []string `json:"open,omitzero"`
 	Confirm   []string `json:"confirm,omitzero"`
 	HideLinks bool     `json:"hide_links,omitzero"`
+	Links     []string `json:"links,omitzero"` // of links that fit several notes, as TARGET=NOTE
 }
 
 // World reads and writes the formats of package exchange.

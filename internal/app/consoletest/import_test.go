@@ -143,6 +143,9 @@ var oddMarks = map[string]string{
 	"#hidden, a & 'b'; c/E.md": "FIVE\n",
 	"F.md":                     "A text. #secrets-of/the-sea\n",
 	"G.md":                     "---\naccess: gm\n\"my secret: \\\"key\\\"\": SIX\n---\nx\n",
+	"I.md":                     "![[A & 'b' #1.canvas]] ![[Folder, x/T.csv]]\n",
+	"A & 'b' #1.canvas":        `{"nodes":[{"type":"text","text":"%%EIGHT%%"}]}`,
+	"Folder, x/T.csv":          "name,gm notes\nx,NINE\n",
 	"H.md":                     "# " + strings.Repeat("Secrets of the long, long way ", 60) + "\n\nSEVEN\n",
 }
 
@@ -169,6 +172,27 @@ func TestEveryQuestionIsAnsweredOnThePage(t *testing.T) {
 		form = url.Values{"level": {"user"}, answer: marks[1:]}
 		if _, body, _ = gm.send("POST", res.Request.URL.Path+"/check", form); len(questionsOf(body)) != 1 {
 			t.Errorf("%s: one answer is taken back, and %q are asked", answer, questionsOf(body))
+		}
+	}
+}
+
+// TestAmbiguousLinksAreAnsweredOnThePage decides which note a link means, in each way.
+func TestAmbiguousLinksAreAnsweredOnThePage(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gm := s.visitor()
+	gm.signIn(s.code(access.RoleGM))
+	_, body, res := gm.sendFiles("/import/lendwater", map[string]string{"v.zip": zipOf(t, map[string]string{
+		"A/Tavern & co.md": "one", "B/Tavern & co.md": "two", "C/Road.md": "[[Tavern & co]]"})})
+	for _, note := range []string{"B/Tavern & co.md", "A/Tavern & co.md"} {
+		answer := "Tavern & co=" + note
+		if option := `name="link-0" value="` + html.EscapeString(answer) + `"`; !strings.Contains(body, option) {
+			t.Fatalf("%s is no answer on the page: %s", answer, body[strings.Index(body, "<main"):])
+		}
+		_, body, res = gm.send("POST", res.Request.URL.Path+"/check", url.Values{"level": {"user"}, "link": {"Tavern & co"},
+			"link-0": {answer}})
+		if !strings.Contains(body, `value="`+html.EscapeString(answer)+`" checked`) || strings.Contains(body, `role="alert"`) {
+			t.Errorf("the answer %s is not taken: %.3000s", answer, body)
 		}
 	}
 }

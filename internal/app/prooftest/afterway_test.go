@@ -546,8 +546,7 @@ func (x *weave) logActs() {
 
 // mayTrace reports whether a hidden edit of a case may show to players today, by a known gap.
 func (c *planted) mayTrace() bool {
-	return strings.HasPrefix(c.way.name,
-		"a text that becomes") || c.way.name == "MCP write append" || slices.ContainsFunc(c.acts, func(act string) bool {
+	return strings.HasPrefix(c.way.name, "a text that becomes") || slices.ContainsFunc(c.acts, func(act string) bool {
 		return act == "the other format and back" || strings.HasPrefix(act, "player") ||
 			act == revealsAll || act == movesWords
 	})

@@ -17,12 +17,6 @@ var knownGaps = []struct {
 		_ = x.rest("admin", "POST", x.at(c)+"/restore", fields{"to_version": 1}, nil)
 		return strings.Contains(x.textAs("gm", c), "WORD")
 	}},
-	{"MCP write appends HTML to a text that is kept as Markdown", func(x *weave) bool {
-		c := x.putText("Appended", inMarkdown, "The quay.\n\nThe road.\n")
-		_ = x.tool("gm", "/mcp", "write", fields{"name": c.name,
-			"append": "/// secret\na WORD hides\n///\n\n## More\n\nSeen.\n"})
-		return !strings.Contains(x.textAs("bob", c), "<p></p>")
-	}},
 }
 
 // putText creates a card as the game master.
@@ -52,6 +46,12 @@ func TestKnownGaps(t *testing.T) {
 		}
 	}
 	for name, holds := range map[string]func() bool{
+		"MCP write appends Markdown to a text that is kept as Markdown": func() bool {
+			c := x.putText("Appended", inMarkdown, "The quay.\n\nThe road.\n")
+			_ = x.tool("gm", "/mcp", "write", fields{"name": c.name,
+				"append": "/// secret\na WORD hides\n///\n\n## More\n\nSeen.\n"})
+			return !strings.Contains(x.textAs("bob", c), "<p></p>")
+		},
 		"a heading before a heading": func() bool {
 			c := x.putText("Heading", inHTML, "<p>The quay.</p><h2>After</h2><p>The road.</p>")
 			_ = x.swap("gm", c, func(text string) string {

@@ -49,7 +49,8 @@ func loweringWays() []lowered {
 		}, func(s *stage) error { level(s, "Mill", "user"); return nil }, "Mill+Cellar"},
 		{"set_card_level of a card with a hidden field", func(s *stage, write func(string)) {
 			create(s, "Mill", "user")
-			s.do(keeper, "update_card", map[string]any{"name": "Mill", "content": "A mill. %%SECRETOLD%%"})
+			s.do(keeper, "update_card", map[string]any{"name": "Mill", "format": "markdown",
+				"content": "A mill. %%SECRETOLD%%"})
 			level(s, "Mill", "gm")
 			write("Mill")
 		}, func(s *stage) error { level(s, "Mill", "user"); return nil }, "Mill"},
@@ -65,7 +66,8 @@ func loweringWays() []lowered {
 			create(s, "Mill", "user")
 			create(s, "Mill+GM", "user")
 			write("Mill+GM")
-			s.do(keeper, "update_card", map[string]any{"name": "Mill", "content": "Everybody knows openwords. %%SECRETPLACE%%"})
+			s.do(keeper, "update_card", map[string]any{"name": "Mill", "format": "markdown",
+				"content": "Everybody knows openwords. %%SECRETPLACE%%"})
 		}, func(s *stage) error { return rules(s, "other") }, "Mill"},
 		{"a name X+GM where no rule hides it", func(s *stage, write func(string)) {
 			must(s, rules(s, "other"))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ type year struct {
 	lost   map[string]bool         // code words that an act deleted
 	origin map[string]string       // acts that planted code words
 	cards  []*planted
+	total  int    // cards of the world
 	last   string // the last act
 	errors int
 }
@@ -29,7 +31,8 @@ type year struct {
 // codeWord matches the code words of the vault and of the acts.
 var codeWord = regexp.MustCompile(`(?:MARK|OPEN)-\d{3}-[A-Z]+|[bcdfghjklmnpqrtvwxz]{16}`)
 
-// newYear imports the vault of marks.
+// newYear imports the vault of marks. PROOF_NOTES makes it larger: so many notes, of copies with code words of their
+// own and of other vaults.
 func newYear(t *testing.T, on string, seed uint64) *year {
 	t.Helper()
 	dir := exchangetest.RealData(t, "marks-vault")
@@ -39,22 +42,65 @@ func newYear(t *testing.T, on string, seed uint64) *year {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(table)) {
-		row := strings.Split(strings.TrimSpace(line), "\t")
-		if len(row) == 4 && row[3] != "open" && !(strings.Contains(row[1], "Wax Ledger") && strings.HasPrefix(row[2],
-			"setting")) {
-			y.hidden[row[0]] = forGM
-			y.lost[row[0]] = strings.Contains(row[1], "Ninth Psalm") // a game master imports nothing for admins
+	notes, files := filesBelow(t, dir), map[string]string{}
+	wanted, _ := strconv.Atoi(os.Getenv("PROOF_NOTES"))
+	for copies := 0; copies == 0 || len(files) < wanted; copies++ {
+		sign := ""
+		if copies > 0 {
+			sign = "Q" + string(rune('A'+copies/26)) + string(rune('A'+copies%26))
+		}
+		y.addNotes(files, notes, string(table), sign)
+	}
+	if wanted > 0 {
+		for _, other := range []string{"obsi-forge-apedia", "thellade-slice"} {
+			for path, text := range filesBelow(t, exchangetest.RealData(t, other)) {
+				files[other+"/"+path] = text
+			}
 		}
 	}
-	if err := y.importOne("marks.zip", zipOf(t, filesBelow(t, dir))); err != nil {
+	if err := y.importOne("marks.zip", zipOf(t, files)); err != nil {
 		t.Fatal(err)
 	}
 	y.listCards()
 	if len(y.cards) < 15 {
 		t.Fatalf("only %d cards were imported", len(y.cards))
 	}
+	t.Logf("%d files, %d hidden words", len(files), len(y.hidden))
 	return y
+}
+
+// addNotes adds a copy of the vault of marks to some files. The sign of a copy is a part of its names and code words.
+func (y *year) addNotes(files, notes map[string]string, table, sign string) {
+	for path, text := range notes {
+		if sign == "" {
+			files[path] = text
+			continue
+		}
+		if filepath.Ext(path) != ".md" {
+			continue // no note of the copy would show it
+		}
+		text = codeWord.ReplaceAllString(text, "${0}"+sign)
+		for other := range notes {
+			name, isNote := strings.CutSuffix(filepath.Base(other), ".md")
+			if isNote {
+				text = strings.ReplaceAll(text, "[["+name, "[["+name+" "+sign)
+			}
+		}
+		base, part, isPart := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".md"), "+")
+		name := base + " " + sign
+		if isPart {
+			name += "+" + part
+		}
+		files[filepath.Join(sign, filepath.Dir(path), name+".md")] = text
+	}
+	for line := range strings.Lines(table) {
+		row := strings.Split(strings.TrimSpace(line), "\t")
+		if len(row) == 4 && row[3] != "open" && (sign == "" || strings.HasSuffix(row[1], ".md")) && !(strings.Contains(row[1], "Wax Ledger") && strings.HasPrefix(row[2],
+			"setting")) {
+			y.hidden[row[0]+sign] = forGM
+			y.lost[row[0]+sign] = strings.Contains(row[1], "Ninth Psalm") // a game master imports nothing for admins
+		}
+	}
 }
 
 // filesBelow reads the files of a folder.
@@ -80,13 +126,20 @@ func filesBelow(t testing.TB, dir string) map[string]string {
 func (y *year) listCards() {
 	y.t.Helper()
 	y.cards = nil
-	got := y.send("admin", request{operation: "list", method: "GET", path: "/api/mcp/cards?sort=name&limit=100"})
+	from := 0
+	if y.total > 200 {
+		from = y.rng.IntN(y.total - 100)
+	}
+	got := y.send("admin", request{operation: "list", method: "GET",
+		path: fmt.Sprintf("/api/mcp/cards?sort=name&limit=100&offset=%d", from)})
 	var page struct {
 		Cards []struct{ ID, Name, Type, Level string }
+		Total int
 	}
 	if err := json.Unmarshal([]byte(got.body), &page); err != nil {
 		y.t.Fatal(err)
 	}
+	y.total = page.Total
 	for _, c := range page.Cards {
 		if parts := strings.Split(c.Name, "+"); slices.Contains([]string{"File", "Image"},
 			c.Type) || slices.Contains(parts, "GM") || c.Name == "Closed" {
@@ -329,17 +382,25 @@ var yearActs = []struct {
 			"format": c.mark.form.String(), "patch": fields{"mode": "append", "content": paragraph(c,
 				"Alice was here.")}}})
 	}},
-	{"player replaces a word everywhere", func(y *year, _ *planted) error {
-		return y.rest("alice", "POST", "/api/mcp/replace", fields{"find": " bell ", "replace": " bell ",
-			"dry_run": false}, nil)
+	{"player replaces a word everywhere", func(y *year, c *planted) error {
+		return y.rest("alice", "POST", "/api/mcp/replace", y.everywhere(c, fields{"find": " bell ", "replace": " bell ",
+			"dry_run": false}), nil)
 	}},
-	{"GM replaces a word everywhere", func(y *year, _ *planted) error {
-		return y.rest("gm", "POST", "/api/mcp/replace", fields{"find": " is ", "replace": " is still ", "limit": 100,
-			"dry_run": false}, nil)
+	{"GM replaces a word everywhere", func(y *year, c *planted) error {
+		return y.rest("gm", "POST", "/api/mcp/replace", y.everywhere(c, fields{"find": " is ", "replace": " is still ",
+			"limit": 100, "dry_run": false}), nil)
 	}},
 	{"links are made by themselves", func(y *year, c *planted) error {
 		return y.rest("gm", "POST", "/api/mcp/auto_link", fields{"name": c.id, "mode": "apply", "dry_run": false}, nil)
 	}},
+}
+
+// everywhere bounds a replacement to the cards below a card where the world has more than one call may change.
+func (y *year) everywhere(c *planted, in fields) fields {
+	if y.total > 100 {
+		in["prefix"] = c.name
+	}
+	return in
 }
 
 // revealPart reveals a hidden part of a card. The words from the part to the next one may be seen then.

@@ -91,7 +91,7 @@ func TestWorldFolder(t *testing.T) {
 		"gm The Weir+Kept":      "Document gm <p>Below the weir.</p>\n",
 		"user The Drowned Bell": "-",
 		"gm The Drowned Bell":   "Document gm <p>It rings. [[The Drowned Bell]] @Actor[Mira]{Mira}</p>\n",
-		"gm The Weir+Seen+GM":   "RichText gm <section id=\"x\" class=\"foundry-note secret\"><p>It is <section>hollow</section>.</p></section>\n",
+		"gm The Weir+Seen+GM":   "RichText gm <section id=\"x\" class=\"foundry-note secret\"><p>It is <section>hollow</section>.</p></section>",
 		"user Mira":             "Character user ",
 		"user Tess":             "Creature user <p>Smith.</p>\n",
 	})

@@ -16,7 +16,7 @@ func TestReportedMarks(t *testing.T) {
 	s := scene(t)
 	dir := exchangetest.RealData(t, "reported")
 	s.Import(Import, os.DirFS(dir+"/01-foundry-gm-marks/world"), exchange.Options{Label: "a"})
-	s.WantSees(map[string]string{"user Hall": "Document user <p>open</p><p></p>\n"})
+	s.WantSees(map[string]string{"user Hall": "Document user <p>open</p>\n"})
 	s.Import(Import, os.DirFS(dir+"/02-foundry-unidentified/world"), exchange.Options{Label: "b"})
 	players, all := strings.Join(s.Listing("user"), "\n"), strings.Join(s.Listing("gm"), "\n")
 	for _, hidden := range []string{"HID", "Demon", "Teeth", "bites", "Known Bad"} {

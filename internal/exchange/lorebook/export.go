@@ -69,10 +69,7 @@ func (x *exporter) textFor(ctx context.Context, c canon.Card, source string) (st
 	if err != nil || text == record.PlainHTML(source) {
 		return source, err
 	}
-	if canon.TextOf(c.Type) != canon.TextHTML {
-		return text, nil
-	}
-	return markup.ToMarkdown(ctx, text)
+	return record.ReadMarkdown(ctx, x.view, c)
 }
 
 // storedEntry is the field fieldEntry of a card.

@@ -177,7 +177,8 @@ func (x *Reader) narrow(n *markdown.Note, s *exchange.Sheet) error {
 		}
 		s.Label = s.Label.Meet(readers)
 	}
-	for _, m := range secrecy.WithoutReaders(secrecy.MetaMarks(other), keys) {
+	_, marks := secrecy.DivideReaders(secrecy.MetaMarks(other), keys)
+	for _, m := range marks {
 		if !m.Doubt {
 			n.AddReport(0, "%q hides it from players; it is for the GM only", m.What)
 			s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/markup"
-	"loregate/internal/secrecy"
+	"loregate/internal/slicesx"
 )
 
 // rebuildNote returns the bytes of a note of a vault: those of the last import, with the changes that were made to
@@ -33,58 +34,17 @@ func (x *exporter) rebuildNote(ctx context.Context, o *Origin, c canon.Card) ([]
 
 // noteText returns the text of a note with its hidden parts.
 func (x *exporter) noteText(ctx context.Context, o *Origin, c canon.Card) (string, error) {
-	child, ok := x.byID[o.Hidden]
-	if !ok && len(o.Parts) == 0 || child.Places != nil {
-		return x.snapshot.Content(ctx, c)
-	}
-	text, was, err := x.textThenAndNow(ctx, o.Open, c.Content)
+	parts, _, err := o.unplacedParts(ctx, x.snapshot, c, x.byID[o.Hidden])
 	if err != nil {
 		return "", err
 	}
-	secret, secretWas, err := x.textThenAndNow(ctx, o.Secret, child.Content)
-	return joinParts(o.Parts, was, text, secretWas, secret), err
-}
-
-// textThenAndNow returns a card's text of today, and the one that it had after the import.
-func (x *exporter) textThenAndNow(ctx context.Context, then, now canon.Hash) (is, was string, err error) {
-	b, err := x.snapshot.Bytes(ctx, now)
-	if err != nil || then == now {
-		return string(b), string(b), err
+	if len(parts) == 0 {
+		return x.snapshot.Content(ctx, c)
 	}
-	a, err := x.snapshot.Bytes(ctx, then)
-	return string(b), string(a), err
-}
-
-// joinParts puts the hidden parts that an earlier release imported back to their places in a note's text. Both the
-// text and the text of the hidden parts may have changed since the import, when they were was and secretWas.
-func joinParts(parts []HiddenPart, was, text, secretWas, secret string) string {
-	var at, from []int
-	for _, p := range parts {
-		at = append(at, p.At)
-		if p.Text == "" {
-			from = append(from, p.From)
-		}
-	}
-	at, from = markup.MapOffsets(was, text, at), append(markup.MapOffsets(secretWas, secret, from), len(secret))
-	if len(from) > 1 {
-		from[0] = 0 // text added before the first part belongs to it
-	}
-	var b strings.Builder
-	place, n := 0, 0
-	for i, p := range parts {
-		b.WriteString(text[place:at[i]])
-		place = at[i]
-		if p.Text != "" {
-			b.WriteString(p.Text)
-			continue
-		}
-		part := secret[from[n]:from[n+1]]
-		if n++; n < len(from)-1 {
-			part = strings.TrimSuffix(part, secrecy.PartSeparator)
-		}
-		b.WriteString(part)
-	}
-	return b.String() + text[place:]
+	text, err := x.snapshot.WholeText(ctx, c)
+	text.Parts = append(text.Parts, parts...)
+	text.Sort()
+	return text.Whole(), err
 }
 
 // encode returns the file with a text, with the line ends and odd bytes of the note's file.
@@ -141,10 +101,11 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c canon.Card) (st
 	if err != nil {
 		return "", err
 	}
-	if child, ok := x.byID[o.Hidden]; ok && child.Places == nil { // of an earlier release
-		addChanges(changes, o.Under, child.Fields)
+	own := json.RawMessage(nil)
+	if child, ok := x.byID[o.Hidden]; ok {
+		own = ownFields(child)
 	}
-	addChanges(changes, o.Fields, fields)
+	addChanges(changes, mergeMembers(o.Fields, o.Under), mergeMembers(fields, own))
 	if c.Own.Level > max(o.Level, access.LevelUser) {
 		changes["level"] = c.Own.Level.String()
 	}
@@ -159,7 +120,8 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c canon.Card) (st
 	if !slices.Equal(tags, o.Tags) {
 		changes["tags"] = changedTags(note.Tags(), o.Tags, tags)
 	}
-	if !slices.Equal(c.Own.Subjects, o.Readers) || len(x.links[c.ID])+len(x.layers[c.ID]) > 0 || c.Codename != "" {
+	links := slicesx.Filter(x.links[c.ID], func(l canon.Link) bool { return l.Kind != canon.LinkRefers }) // follow from the text
+	if !slices.Equal(c.Own.Subjects, o.Readers) || len(links)+len(x.layers[c.ID]) > 0 || c.Codename != "" {
 		x.reportPage(o.Path, "the card's links, layers, codename and subjects have no place in the note")
 	}
 	if len(changes) == 0 {
@@ -172,6 +134,19 @@ func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c canon.Card) (st
 		return o.Head, nil
 	}
 	return head, nil
+}
+
+// mergeMembers returns a JSON object with the members of two.
+func mergeMembers(a, b json.RawMessage) json.RawMessage {
+	if len(b) == 0 {
+		return a
+	}
+	all := decoded.ParseObject(string(a))
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, decoded.ParseObject(string(b)))
+	return decoded.EncodeFields(all)
 }
 
 // addChanges adds the members of a JSON object that changed; those that are gone are nil.

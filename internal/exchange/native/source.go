@@ -29,10 +29,11 @@ type Source struct {
 	Begun    bool                             `json:"begun,omitempty"` // the import has not ended: some cards may not exist yet
 	Open     []string                         `json:"open,omitempty"`  // decisions about suspicions, as of vault.Options
 	Confirm  []string                         `json:"confirm,omitempty"`
-	Notes    map[canon.CardID]*Origin         `json:"notes"`   // by the note's card
-	Files    map[canon.CardID]File            `json:"files"`   // by the card of the picture or attachment
-	Folders  []canon.CardID                   `json:"folders"` // cards of folders
-	Cards    map[canon.CardID]exchange.Memory `json:"cards"`   // all cards of the import, by the id that it gives
+	Links    []string                         `json:"links,omitempty"` // answers about links that fit several notes
+	Notes    map[canon.CardID]*Origin         `json:"notes"`           // by the note's card
+	Files    map[canon.CardID]File            `json:"files"`           // by the card of the picture or attachment
+	Folders  []canon.CardID                   `json:"folders"`         // cards of folders
+	Cards    map[canon.CardID]exchange.Memory `json:"cards"`           // all cards of the import, by the id that it gives
 }
 
 // File is a file of a vault as it was at the last import.
@@ -173,6 +174,8 @@ func (r *SourceReader) decode(s *Source, d *json.Decoder) error {
 			return d.Decode(&s.Open)
 		case "confirm":
 			return d.Decode(&s.Confirm)
+		case "links":
+			return d.Decode(&s.Links)
 		case "begun":
 			return d.Decode(&s.Begun)
 		case "loregate":
@@ -298,7 +301,8 @@ func (s *Source) Encode(w io.Writer) error {
 	decided, err := json.Marshal(struct {
 		Open    []string `json:"open,omitempty"`
 		Confirm []string `json:"confirm,omitempty"`
-	}{s.Open, s.Confirm})
+		Links   []string `json:"links,omitempty"`
+	}{s.Open, s.Confirm, s.Links})
 	if err != nil {
 		return err
 	}

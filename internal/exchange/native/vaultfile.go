@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -33,8 +34,12 @@ func (x *exporter) loadSources(ctx context.Context) error {
 				continue // its file stays
 			}
 			x.origins[id], x.hashes[o.Path] = o, o.Hash
-			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id && child.Places == nil {
-				x.folded[child.ID] = true
+			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id {
+				_, rest, err := o.unplacedParts(ctx, x.snapshot, x.byID[id], child)
+				if err != nil {
+					return err
+				}
+				x.folded[child.ID] = strings.TrimSpace(rest) == "" && len(x.children[child.ID]) == 0
 			}
 		}
 		for id, f := range s.Files {
@@ -65,12 +70,13 @@ func (x *exporter) hasAll(id canon.CardID, o *Origin) bool {
 	return false
 }
 
-// foldUnwritten leaves out the cards of folders, if they are as they were imported, and the source's
-// texts of conflicts.
+// foldUnwritten leaves out the cards of folders, if they are as they were imported and nothing else would stand in
+// their notes, and the source's texts of conflicts.
 func (x *exporter) foldUnwritten(s *Source) {
 	for _, id := range s.Folders {
 		m := s.Cards[id]
-		if c, ok := x.byID[cmp.Or(m.ID, id)]; ok && m.IsOf(c) {
+		if c, ok := x.byID[cmp.Or(m.ID, id)]; ok && m.IsOf(c) && len(x.links[c.ID])+len(x.layers[c.ID]) == 0 &&
+			!slices.ContainsFunc(x.children[c.ID], canon.Card.HoldsParts) {
 			x.folded[c.ID] = true
 		}
 	}
@@ -142,8 +148,10 @@ func (x *exporter) foldHolders(ctx context.Context) error {
 // ownFields returns the fields of a card that are no hidden fields of the card above.
 func ownFields(c canon.Card) json.RawMessage {
 	own := decoded.ParseObject(string(c.Fields))
-	for _, name := range c.Places.Fields {
-		delete(own, name)
+	if c.Places != nil {
+		for _, name := range c.Places.Fields {
+			delete(own, name)
+		}
 	}
 	return decoded.EncodeFields(own)
 }

@@ -194,7 +194,7 @@ func TestScabardAndWorldAnvil(t *testing.T) {
 		{"id": "3", "title": "Tess", "slug": "tess", "templateType": "person",
 			"content": "Smith."}]`}), exchange.Options{Label: "x", Open: []string{"unknown state"}})
 	s.WantSees(map[string]string{"user Weir": "Location user <p>A <b>deep</b> &lt;x&gt; place of Mira and [[Tess]].</p>\n<p>End.</p>\n",
-		"gm Weir+GM": "RichText gm <p>Bell.</p>\n<h2>ggmnotes</h2>\n<p>Old.</p>\n<h2>seeded</h2>\n<p>Rings.</p>\n",
+		"gm Weir+GM": "RichText gm \n<p>Bell.</p>\n<h2>ggmnotes</h2>\n<p>Old.</p>\n<h2>seeded</h2>\n<p>Rings.</p>\n",
 		"user Mira":  "-", "user Tess": "Character user <p>Smith.</p>\n"})
 }
 

@@ -11,7 +11,9 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Written is a card with a text, in the parts that formats of records have.
@@ -82,7 +84,7 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 			others++
 			continue
 		}
-		text, err := readMarkdown(ctx, l, c)
+		text, err := ReadMarkdown(ctx, l, c)
 		if err != nil {
 			return nil, err
 		}
@@ -122,16 +124,29 @@ func (w *Written) read(ctx context.Context, l *canon.Snapshot) (err error) {
 			return err
 		}
 	}
-	w.Text, err = readMarkdown(ctx, l, w.Card)
+	w.Text, err = ReadMarkdown(ctx, l, w.Card)
 	return err
 }
 
-func readMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
-	text, err := l.Content(ctx, c)
+// ReadMarkdown returns a card's text in Markdown, for game masters with a mark around each hidden part. Of a card that
+// holds the hidden parts of the text above it returns the rest.
+func ReadMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+	var text string
+	var err error
+	if c.Places != nil {
+		text, err = l.Beside(ctx, c)
+	} else {
+		var t secrecy.Text
+		t, err = l.WholeText(ctx, c)
+		if form, ok := canon.FormOf(c.TextKind()); ok && l.View().Level >= access.LevelGM {
+			t = t.Marked(form)
+		}
+		text = t.Whole()
+	}
 	if err != nil || c.TextKind() != canon.TextHTML || text == "" {
 		return text, err
 	}
-	return markup.ToMarkdown(ctx, text)
+	return marked.ToMarkdown(ctx, text)
 }
 
 // readLinks adds the relationships and the links within.
@@ -140,6 +155,9 @@ func readLinks(ctx context.Context, l *canon.Snapshot, byID map[canon.CardID]*Wr
 	for link, err := range l.AllLinks(ctx, canon.LinkQuery{}) {
 		if err != nil {
 			return err
+		}
+		if link.Kind == canon.LinkRefers { // the references stand in the texts
+			continue
 		}
 		from, to := byID[link.From], byID[link.To]
 		var attrs struct{ Type string }

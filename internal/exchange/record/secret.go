@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
+	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
 
@@ -19,6 +21,7 @@ type Block struct {
 	Head string // HTML that stands above the text, if readers see any of the text
 	Text string // in the form of the source
 	GM   bool   // the source hides the block from players
+	Note bool   // a note of the GM's beside the text, which GM is set for too
 	Open bool   // the hidden parts are taken out already
 }
 
@@ -33,9 +36,16 @@ func Text(parts ...string) (blocks []Block) {
 // hidden are the parts of a record, divided by who reads them.
 type hidden struct {
 	open, secret []Block        // of its text
+	runs         []run          // of its text, in order
 	lines        []string       // hidden in its name and tags
 	past         [][]Block      // hidden in its earlier versions
 	fields       map[string]any // those that hold a hidden part
+}
+
+// run are blocks of a text that follow one another and that the same readers see.
+type run struct {
+	blocks []Block
+	hidden bool
 }
 
 // markForm returns the form in which package secrecy reads a text.
@@ -51,8 +61,13 @@ func (f Form) mayHaveMarks(text string) bool {
 // Hide divides a text of a file by the marks of secrecy in it. secret is the hidden text as written, with its
 // marks.
 func (s *Source) Hide(file string, form Form, text string) (open, secret string) {
+	parts := s.splitMarks(file, form, text)
+	return parts.Open, parts.Secret()
+}
+
+func (s *Source) splitMarks(file string, form Form, text string) secrecy.Result {
 	if !form.mayHaveMarks(text) {
-		return text, ""
+		return secrecy.Result{Open: text, UnclosedAt: -1}
 	}
 	parts := secrecy.Split(text, form.markForm(), func(m secrecy.Mark) bool {
 		return (s.JudgesWords || !secrecy.IsByWords(m)) && s.Choices.Decide(m, file, true)
@@ -60,14 +75,14 @@ func (s *Source) Hide(file string, form Form, text string) (open, secret string)
 	if parts.UnclosedAt >= 0 {
 		s.AddProblem(file, 0, "a hidden part has no end; all text after it is for the GM")
 	}
-	return parts.Open, parts.Secret()
+	return parts
 }
 
 // takeSecrets takes the hidden parts out of a record's text, name and tags. A record that the source keeps for
 // the GM stays as it is.
 func (s *Source) takeSecrets(r *Card) *hidden {
 	h := &hidden{}
-	h.open, h.secret = s.splitText(*r, r.Text)
+	h.open, h.secret, h.runs = s.splitText(*r, r.Text)
 	take := func(what, text string) string {
 		if r.Level >= access.LevelGM {
 			return text
@@ -97,22 +112,58 @@ func (s *Source) takeSecrets(r *Card) *hidden {
 var commentMarks = strings.NewReplacer("<!--", "", "-->", "")
 
 // splitText divides the blocks of a text.
-func (s *Source) splitText(r Card, text []Block) (open, secret []Block) {
+func (s *Source) splitText(r Card, text []Block) (open, secret []Block, runs []run) {
 	if r.Level >= access.LevelGM {
-		return text, nil
+		return text, nil, []run{{blocks: text}}
+	}
+	add := func(b Block, hidden bool) {
+		if strings.TrimSpace(b.Text) == "" && r.Form != HTML {
+			return
+		}
+		if n := len(runs); n == 0 || runs[n-1].hidden != hidden {
+			runs = append(runs, run{hidden: hidden})
+		}
+		last := &runs[len(runs)-1]
+		last.blocks = append(last.blocks, b)
 	}
 	for _, b := range text {
-		hidden := b
+		whole, hidden := b, b
+		parts := secrecy.Result{Open: b.Text, UnclosedAt: -1}
 		switch {
 		case b.GM:
 			b.Text = ""
+			add(whole, true)
 		case b.Open:
 			hidden.Text = ""
+			add(whole, false)
 		default:
-			b.Text, hidden.Text = s.Hide(r.File, r.Form, b.Text)
+			parts = s.splitMarks(r.File, r.Form, b.Text)
+			b.Text, hidden.Text = parts.Open, parts.Secret()
 			if r.Form != HTML { // the conversion to HTML leaves comments out
 				hidden.Text = commentMarks.Replace(hidden.Text)
 			}
+			at := 0
+			piece := func(to int, isHidden bool) {
+				one := whole
+				if one.Text = whole.Text[at:to]; isHidden && r.Form != HTML {
+					one.Text = commentMarks.Replace(one.Text)
+				}
+				if at = to; one.Text == "" {
+					return
+				}
+				if isHidden && strings.TrimSpace(parts.Open) != "" {
+					one.Head = ""
+				}
+				add(one, isHidden)
+				if !isHidden && strings.TrimSpace(one.Text) != "" {
+					whole.Head = ""
+				}
+			}
+			for _, span := range parts.Spans() {
+				piece(span.From, false)
+				piece(span.To, true)
+			}
+			piece(len(whole.Text), false)
 		}
 		if strings.TrimSpace(b.Text) != "" {
 			open = append(open, b)
@@ -121,8 +172,56 @@ func (s *Source) splitText(r Card, text []Block) (open, secret []Block) {
 			secret = append(secret, hidden)
 		}
 	}
-	return open, secret
+	return open, secret, runs
 }
+
+// wholeBody returns the body of a sheet whose text has hidden parts at their places. If a part cannot be converted
+// alone without a change of the text around it, all parts stand at the end.
+func (r Card) wholeBody(sh *exchange.Sheet, h *hidden) func(context.Context) (string, error) {
+	masters := &exchange.Sheet{File: sh.File, Above: sh, Name: exchange.GMPart, Label: access.NewLabel(access.LevelGM)}
+	return func(ctx context.Context) (string, error) {
+		open, err := r.body(sh, h.open, "")(ctx)
+		if err != nil {
+			return "", err
+		}
+		var whole, seen strings.Builder
+		var ranges []secrecy.Range
+		for _, run := range h.runs {
+			from := sh
+			if run.hidden {
+				from = masters
+			}
+			text, err := r.body(from, run.blocks, "")(ctx)
+			if err != nil {
+				return "", err
+			}
+			at := whole.Len()
+			if r.Form != HTML && at > 0 && !strings.HasSuffix(whole.String(), "\n") { // of the hidden run
+				if whole.WriteByte('\n'); !run.hidden {
+					ranges[len(ranges)-1].To++
+				}
+			}
+			if whole.WriteString(text); run.hidden {
+				ranges = append(ranges, secrecy.Range{Span: markup.Span{From: at, To: whole.Len()}})
+			} else {
+				seen.WriteString(text)
+			}
+		}
+		text := whole.String()
+		if withoutBlank(seen.String()) != withoutBlank(open) {
+			secret, err := r.body(masters, h.secret, "\n")(ctx)
+			if err != nil {
+				return "", err
+			}
+			text = open + "\n" + secret
+			ranges = []secrecy.Range{{Span: markup.Span{From: len(open), To: len(text)}}}
+		}
+		sh.Exported = &exchange.Exported{Digest: exchange.DigestText(text), Parts: ranges}
+		return text, nil
+	}
+}
+
+func withoutBlank(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // body returns a sheet body for blocks that the readers of a sheet see. end stands after each block of HTML that
 // does not end with it.
@@ -152,7 +251,8 @@ func (r Card) body(from *exchange.Sheet, blocks []Block, end string) func(contex
 	}
 }
 
-// addSecret adds the child card for the parts that only the GM sees, if there are any.
+// addSecret gives a record's card its hidden parts. If more than its text has some, or the GM has notes beside it, they
+// become a child card.
 func (s *Source) addSecret(above *exchange.Sheet, r Card, h *hidden) {
 	had := len(h.lines) > 0 || len(h.secret) > 0
 	for _, was := range h.past {
@@ -162,6 +262,13 @@ func (s *Source) addSecret(above *exchange.Sheet, r Card, h *hidden) {
 		h.fields = WithField(h.fields, k, v)
 	}
 	if !had && len(h.fields) == 0 {
+		return
+	}
+	gmKey := exchange.Sheet{Above: above, Name: exchange.GMPart}
+	isNote := slices.ContainsFunc(h.secret, func(b Block) bool { return b.Note })
+	if !isNote && len(h.lines)+len(h.past)+len(h.fields) == 0 && r.Data == nil && s.collection.ByKey[gmKey.Key()] == nil {
+		s.collection.Hidden++
+		above.InPlace, above.Body = true, r.wholeBody(above, h)
 		return
 	}
 	gm := &exchange.Sheet{File: r.File, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,

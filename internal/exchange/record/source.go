@@ -125,15 +125,17 @@ type Card struct {
 	Form     Form // of the text
 	// Render turns a part of the text, in the form of the source, into that of the card. It is called when all
 	// names are known, with the sheet whose readers see the part; nil means that nothing is to be done.
-	Render   func(from *exchange.Sheet, text string) string
-	Data     func() ([]byte, error) // set for a card that holds a file
-	Fields   map[string]any
-	Tags     []string
-	Level    access.Level   // minimum level; zero means that of the import
-	Marks    []secrecy.Mark // reasons to hide the card from players
-	Readers  []string       // names of the people who read the card besides the GM, if the source names any
-	Past     []Past         // earlier versions, oldest first
-	GMFields map[string]any // fields of the card for the GM
+	Render  func(from *exchange.Sheet, text string) string
+	Data    func() ([]byte, error) // set for a card that holds a file
+	Fields  map[string]any
+	Tags    []string
+	Level   access.Level   // minimum level; zero means that of the import
+	Marks   []secrecy.Mark // reasons to hide the card from players
+	Readers []string       // names of the people who read the card besides the GM, if the source names any
+	// ReaderMarks are the marks of the fields that name them. They count if a reader is no member of the world.
+	ReaderMarks []secrecy.Mark
+	Past        []Past         // earlier versions, oldest first
+	GMFields    map[string]any // fields of the card for the GM
 }
 
 // Past is an earlier version of a record.
@@ -173,7 +175,7 @@ func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card, h *hid
 		return nil
 	}
 	for _, p := range r.Past[known+1:] {
-		open, secret := s.splitText(r, p.Text)
+		open, secret, _ := s.splitText(r, p.Text)
 		fields, _ := s.splitFields(r, decoded.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision)))
 		sh.Past = append(sh.Past, exchange.Past{Body: r.body(sh, open, ""), Fields: fields})
 		h.past = append(h.past, secret)
@@ -253,7 +255,7 @@ func (s *Source) label(ctx context.Context, r Card) (access.Label, error) {
 	subjects, known, err := s.members.Find(ctx, s.snapshot, r.Readers)
 	if err == nil && known {
 		label = label.Meet(access.NewLabel(access.LevelGM, subjects...))
-	} else if s.Choices.Decide(exchange.UnknownReaders(r.Readers), r.File, false) {
+	} else if s.Choices.Decide(exchange.UnknownReaders(r.Readers, r.ReaderMarks), r.File, false) {
 		label = label.Meet(access.NewLabel(access.LevelGM))
 	}
 	return label, err

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
+	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 	"loregate/internal/store/memory"
 )
 
@@ -96,5 +99,21 @@ func TestFormulasAreTexts(t *testing.T) {
 	}
 	if _, err := Export(t.Context(), s.Canon, s.As("gm"), "x.ods"); err == nil || !strings.Contains(err.Error(), ".csv") {
 		t.Errorf("another form: %v", err)
+	}
+}
+
+// TestHiddenPartsComeBackMarked exports a text whose hidden part has no mark, and imports it into another world.
+func TestHiddenPartsComeBackMarked(t *testing.T) {
+	first, second := exchangetest.NewOn(t, memory.New()), exchangetest.NewOn(t, memory.New())
+	text := "<p>An inn.</p><p>The cook spies.</p><p>Cheap.</p>"
+	at := strings.Index(text, "<p>The")
+	first.Create(canon.NewCard{Name: "Inn", Content: text, AsWritten: true,
+		Hide: secrecy.Ranges([]markup.Span{{From: at, To: strings.Index(text, "<p>Cheap")}})})
+	second.Import(Import, exchangetest.Files(map[string]string{"again.csv": write(t, first, "gm", ".csv")}), exchange.Options{})
+	for who, want := range map[string]bool{"user": false, "gm": true} {
+		_, text, _ := second.Content(who, "Inn")
+		if strings.Contains(text, "cook") != want || !strings.Contains(text, "Cheap") {
+			t.Errorf("%s reads %q", who, text)
+		}
 	}
 }

@@ -347,7 +347,7 @@ func (x *rows) cardOf(r row) record.Card {
 			if markup.PartKey(of.name) != markup.PartKey(columnNotes) {
 				note = of.name + ": " + note
 			}
-			card.Text = append(card.Text, record.Block{Text: note, GM: true})
+			card.Text = append(card.Text, record.Block{Text: note, GM: true, Note: true})
 		case useTags:
 			card.Tags = append(card.Tags, tagsIn(v)...)
 		case useAlias:
@@ -367,7 +367,8 @@ func (x *rows) cardOf(r row) record.Card {
 	}
 	card.Level, card.Marks = secrecy.NoteMarks(secrecy.Note{Name: "row", Meta: meta, Tags: card.Tags})
 	names, keys := secrecy.ReaderNames(meta)
-	card.Readers, card.Marks = names, secrecy.WithoutReaders(card.Marks, keys)
+	card.Readers = names
+	card.ReaderMarks, card.Marks = secrecy.DivideReaders(card.Marks, keys)
 	return card
 }
 

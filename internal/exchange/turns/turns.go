@@ -165,7 +165,7 @@ func (t *turns) addLine(number int, line []byte) {
 	s := &exchange.Sheet{File: t.o.Label + ":" + strconv.Itoa(number),
 		ID:   exchange.CardID("turns", t.o.Label, ep, strconv.Itoa(n)),
 		Name: fmt.Sprintf("%04d", n), Type: "PlainText", Label: t.o.CardLabel()}
-	if _, secret := t.hide(s.File, ep); secret != "" {
+	if t.holdsMark(s.File, ep) {
 		t.reportLine(number, "the name of its episode has a mark of secrecy; left out")
 		return
 	}
@@ -176,26 +176,28 @@ func (t *turns) addLine(number int, line []byte) {
 	t.seen[s.ID] = true
 	t.size += len(line)
 	s.Above = t.episodeSheet(ep)
-	open, secret := t.hide(s.File, text)
-	seen, hidden := t.divideFields(s.File, turnFields(m, names))
-	s.Fields, s.Content = decoded.EncodeFields(seen), exchange.Content{Type: s.Type, Text: &open}
-	t.batch = append(t.batch, s)
-	if secret == "" && len(hidden) == 0 {
-		return
+	fields := turnFields(m, names)
+	parts := t.splitMarks(s.File, text)
+	s.Hide, s.HideFields = secrecy.Ranges(parts.Spans()), t.hiddenFields(s.File, fields)
+	s.Fields, s.Content = decoded.EncodeFields(fields), exchange.Content{Type: s.Type, Text: &text}
+	s.InPlace, s.Exported = true, &exchange.Exported{} // the marks are read here
+	if t.batch = append(t.batch, s); len(s.Hide)+len(s.HideFields) > 0 {
+		t.sum.Hidden++
 	}
-	t.sum.Hidden++
-	t.batch = append(t.batch, &exchange.Sheet{File: s.File, ID: exchange.ChildID(s.ID, exchange.GMPart), Above: s,
-		Name: exchange.GMPart, Type: s.Type, Label: access.NewLabel(access.LevelGM), MatchIDOnly: true,
-		Fields: decoded.EncodeFields(hidden), Content: exchange.Content{Type: s.Type, Text: &secret}})
 }
 
-// hide divides a text by the marks of secrecy in it.
-func (t *turns) hide(file, text string) (open, secret string) {
+// splitMarks divides a text by the marks of secrecy in it.
+func (t *turns) splitMarks(file, text string) secrecy.Result {
 	if !strings.ContainsAny(text, "<[&") {
-		return text, ""
+		return secrecy.Result{Open: text}
 	}
-	parts := secrecy.Split(text, secrecy.Plain, func(m secrecy.Mark) bool { return t.choices.Decide(m, file, true) })
-	return parts.Open, parts.Secret()
+	return secrecy.Split(text, secrecy.Plain, func(m secrecy.Mark) bool { return t.choices.Decide(m, file, true) })
+}
+
+// holdsMark reports whether a text has a mark of secrecy.
+func (t *turns) holdsMark(file, text string) bool {
+	parts := t.splitMarks(file, text)
+	return len(parts.Parts) > 0
 }
 
 // textOfField returns the texts in a field.
@@ -210,17 +212,14 @@ func textOfField(v any) string {
 	return strings.Join(decoded.TextsOf(plain), " ")
 }
 
-// divideFields divides fields by whether they hold a mark of secrecy.
-func (t *turns) divideFields(file string, fields map[string]any) (seen, hidden map[string]any) {
-	seen, hidden = map[string]any{}, map[string]any{}
-	for k, v := range fields {
-		if _, secret := t.hide(file, k+" "+textOfField(v)); secret != "" {
-			hidden[k] = v
-		} else {
-			seen[k] = v
+// hiddenFields returns the names of the fields that hold a mark of secrecy, in order.
+func (t *turns) hiddenFields(file string, fields map[string]any) (names []string) {
+	for _, k := range decoded.SortedKeys(fields) {
+		if t.holdsMark(file, k+" "+textOfField(fields[k])) {
+			names = append(names, k)
 		}
 	}
-	return seen, hidden
+	return names
 }
 
 func unmarshalOptional(raw json.RawMessage, v any) error {

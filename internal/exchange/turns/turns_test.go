@@ -145,3 +145,20 @@ func TestRealTurns(t *testing.T) {
 		t.Errorf("C1E001+0002: %q", text)
 	}
 }
+
+// TestHiddenTurnsStandInPlace imports a turn with a hidden part and a hidden field.
+func TestHiddenTurnsStandInPlace(t *testing.T) {
+	s := newScene(t)
+	record := `{"ep":"E1","n":1,"text":"I nod [gm]and lie[/gm] to him.","mood":"[gm]afraid[/gm]","tone":"calm"}`
+	sum := s.importTurns(record, exchange.Options{})
+	if _, text, _ := s.Content("gm", "E1+0001"); text != "I nod [gm]and lie[/gm] to him." || sum.Hidden != 1 {
+		t.Errorf("game masters read %q; %d cards with hidden parts", text, sum.Hidden)
+	}
+	c, text, _ := s.Content("user", "E1+0001")
+	if strings.Contains(text, "lie") || string(c.Fields) != `{"tone":"calm"}` {
+		t.Errorf("players read %q %s", text, c.Fields)
+	}
+	if again := s.importTurns(record, exchange.Options{}); again.Created+again.Updated > 0 {
+		t.Errorf("importing again: %s", exchangetest.FirstLine(again))
+	}
+}

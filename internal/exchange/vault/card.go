@@ -1,15 +1,12 @@
 package vault
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -30,13 +27,19 @@ type reader struct {
 	order    []string
 	notes    map[*exchange.Sheet]*native.Origin
 	files    map[*exchange.Sheet]*native.File
-	moved    map[*note]canon.CardID          // ids of notes that the last import had at another path
-	known    map[canon.CardID]*native.Origin // notes of the last import
+	links    []link
+	sheetOf  map[*note]*exchange.Sheet
+	// sheetOfFile are the sheets of attachments, by their paths.
+	sheetOfFile map[string]*exchange.Sheet
+	moved       map[*note]canon.CardID          // ids of notes that the last import had at another path
+	known       map[canon.CardID]*native.Origin // notes of the last import
+	had         map[canon.CardID]native.File    // files of the last import
 }
 
 func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
 	return &reader{v: v, c: exchange.NewCollection(), snapshot: l, types: types, shown: map[string]access.Level{},
-		notes: map[*exchange.Sheet]*native.Origin{}, files: map[*exchange.Sheet]*native.File{}}
+		notes: map[*exchange.Sheet]*native.Origin{}, files: map[*exchange.Sheet]*native.File{},
+		sheetOf: map[*note]*exchange.Sheet{}, sheetOfFile: map[string]*exchange.Sheet{}}
 }
 
 // programTypes are the card types that a note's front matter cannot choose.
@@ -44,7 +47,7 @@ var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role"
 
 // addNote adds the cards of one note: its own card and its tags.
 func (f *reader) addNote(ctx context.Context, n *note) error {
-	s := &exchange.Sheet{File: n.Path, ID: native.CardID(f.v.o.Label, n.Path), Name: n.name,
+	s := &exchange.Sheet{File: n.Path, ID: f.v.noteID(n.Path), Name: n.name,
 		Format: canon.FormatMarkdown, Label: access.NewLabel(n.level, n.readers...)}
 	if id, ok := f.moved[n]; ok {
 		s.ID = id
@@ -67,10 +70,12 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	var under map[string]any
 	if open {
 		under = f.v.takeFields(n)
-		f.v.replaceFieldLinks(n, n.Meta)
+		for _, k := range decoded.SortedKeys(n.Meta) {
+			n.Meta[k] = f.v.replaceFieldLinks(n, decoded.RestoreLinks(n.Meta[k]))
+		}
 	}
-	f.showFields(n.Meta, n.level)
-	f.showFields(under, access.LevelGM)
+	f.showFields(n, n.Meta, n.level)
+	f.showFields(n, under, access.LevelGM)
 	h := secrecy.Result{Open: n.Body, UnclosedAt: -1}
 	if open {
 		h = secrecy.Split(n.Body, secrecy.Markdown, func(m secrecy.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
@@ -120,7 +125,8 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	if !f.c.Add(s) {
 		return nil
 	}
-	f.notes[s] = o
+	f.notes[s], f.sheetOf[n] = o, s
+	f.collectLinks(n, s)
 	f.addTags(n, s)
 	return nil
 }
@@ -158,10 +164,10 @@ func (f *reader) showFiles(files []string, level access.Level) {
 }
 
 // showFields is showFiles for the attachments that front matter names.
-func (f *reader) showFields(meta map[string]any, level access.Level) {
+func (f *reader) showFields(n *note, meta map[string]any, level access.Level) {
 	for _, key := range decoded.SortedKeys(meta) {
 		for _, text := range decoded.TextsOf(decoded.RestoreLinks(meta[key])) {
-			if file := f.v.fileInField(text); file != "" {
+			if file := f.v.fileInField(n, text); file != "" {
 				f.showFiles([]string{file}, level)
 			}
 		}
@@ -225,12 +231,13 @@ func (f *reader) addAttachments() {
 		if exchange.IsPicture(file) {
 			typ = canon.TypeImage
 		}
-		s := &exchange.Sheet{File: file, ID: native.CardID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
-			Label:  access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
+		level, opened := f.fileLevel(file)
+		s := &exchange.Sheet{File: file, ID: f.v.fileID(file), Name: name, Type: typ,
+			Label: access.NewLabel(max(f.v.o.Level, f.shown[file], level)), OpensCard: opened,
 			Fields: decoded.EncodeFields(map[string]any{"file_name": path.Base(file)})}
 		if f.c.Add(s) {
 			from := &native.File{Path: file}
-			f.files[s] = from
+			f.files[s], f.sheetOfFile[file] = from, s
 			s.Data = func() ([]byte, error) {
 				data, err := exchange.FileData(f.v.files, file)()
 				from.Hash = native.HashOf(data)
@@ -250,33 +257,6 @@ func (f *reader) showUnused() {
 			}
 		}
 	}
-}
-
-func (f *reader) fileLevel(file string) access.Level {
-	if f.v.isFileHidden(file) || f.shown[file] < access.LevelGM && f.holdsSecret(file) {
-		return access.LevelGM
-	}
-	return access.LevelUser
-}
-
-// holdsSecret reports whether a file of text, such as a canvas, has a mark of secrecy that hides. Unlike a note it
-// is not split: it is the GM's as a whole.
-func (f *reader) holdsSecret(file string) bool {
-	data, err := exchange.FileData(f.v.files, file)()
-	if err != nil || exchange.IsPicture(file) || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return false // a broken file is reported when it is imported
-	}
-	texts := []string{string(data)}
-	var object any
-	if json.Unmarshal(data, &object) == nil {
-		texts = decoded.TextsOf(object)
-	}
-	found := false
-	for _, text := range texts {
-		h := secrecy.Split(text, secrecy.Markdown, func(m secrecy.Mark) bool { return f.v.choices.Decide(m, file, true) })
-		found = found || len(h.Parts) > 0
-	}
-	return found
 }
 
 // reportUnused reports the number of files that were left out because no card shows them, by file

@@ -26,6 +26,7 @@ func Example() {
 	// Output:
 	// 2 files: 2 cards created, 0 updated, 0 unchanged, 2 lists of tags, 1 cards with hidden parts.
 	// Players see 1 of these cards; 1 are for the GM, 0 for admins.
+	// Links in texts: 1. 0 of them reach no note in the vault, 0 no card here.
 	// Types of cards (--types WORD=TYPE changes them):
 	//   folder Places: 1 Location
 	// Players begin at "Old Mill" (--starter-location changes it).

@@ -8,8 +8,12 @@ import (
 	"io/fs"
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
+	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
 )
 
@@ -98,4 +102,44 @@ func (v *vault) identifyByNotes(ctx context.Context, l *canon.Snapshot, all []ca
 		v.o.Label = fmt.Sprintf("%s %d", name, i)
 	}
 	return nil
+}
+
+// findTwins finds the files whose paths differ from the path of another in the form of accents alone. The id of a card
+// follows from a path without regard to that form, so that a checkout on another system is the same vault. Of such
+// files the one that has that id already keeps it, or the one in normal form C, or the first.
+func (v *vault) findTwins(last *native.Source) {
+	v.twins = map[string]bool{}
+	first := map[string]string{}
+	add := func(file string, is bool) {
+		form := norm.NFC.String(file)
+		was, ok := first[form]
+		switch {
+		case !ok:
+			first[form] = file
+		case is:
+			v.twins[was], first[form] = true, file
+		default:
+			v.twins[file] = true
+		}
+	}
+	for _, n := range v.notes {
+		o := last.Notes[native.CardID(v.o.Label, n.Path)]
+		add(n.Path, o != nil && o.Path == n.Path || o == nil && norm.NFC.IsNormalString(n.Path))
+	}
+	for _, base := range decoded.SortedKeys(v.attached) {
+		for _, file := range v.attached[base] {
+			add(file, norm.NFC.IsNormalString(file))
+		}
+	}
+}
+
+// noteID returns the id of the card of a note, fileID that of an attached file.
+func (v *vault) noteID(file string) canon.CardID { return v.idOf("", file) }
+func (v *vault) fileID(file string) canon.CardID { return v.idOf("file:", file) }
+
+func (v *vault) idOf(kind, file string) canon.CardID {
+	if v.twins[file] {
+		return exchange.CardID("markdown", v.o.Label, "twin", kind+file)
+	}
+	return native.CardID(v.o.Label, kind+file)
 }

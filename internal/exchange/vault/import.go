@@ -24,6 +24,9 @@ type Options struct {
 	// name a file, a folder, a rule, or a mark as in exchange.Hide. Confirm also accepts folders and notes
 	// that are not suspected. It is an error if an item matches nothing.
 	Open, Confirm []string
+	// Links decide which note a link means that fits several, each as TARGET=PATH. It is an error if one decides
+	// nothing.
+	Links []string
 	// HideLinks turns links to hidden notes into plain text in texts that players read.
 	HideLinks bool
 	// Types maps words to card types and overrides the importer's own table. A word may be a
@@ -78,7 +81,14 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if m, err = loadMemory(ctx, l, o.Label, v.same); err != nil {
 			return err
 		}
+		v.findTwins(m.source)
 		v.choices.Remember(m.source.Open, m.source.Confirm)
+		v.answers = answers{given: o.Links}
+		v.answers.remember(m.source.Links)
+		v.named = map[string]string{}
+		for _, n := range m.source.Notes {
+			v.named[n.Path] = n.Name
+		}
 		if err := v.indexNotes(); err != nil {
 			return err
 		}
@@ -90,7 +100,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
 			return err
 		}
-		f.known = m.source.Notes
+		f.known, f.had = m.source.Notes, m.source.Files
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}
@@ -98,13 +108,13 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 			return err
 		}
 		sum.Types = types.listUses()
-		return cmp.Or(v.checkUnusedFolders(), v.choices.CheckUnused(), types.checkUnusedWords(),
+		return cmp.Or(v.checkUnusedFolders(), v.choices.CheckUnused(), v.answers.checkUnused(), types.checkUnusedWords(),
 			want.CheckStarter(ctx, l, o.Starter))
 	})
 	if err != nil {
 		return sum, err
 	}
-	sum.Hides, sum.Mentions = v.choices.List(), v.mentions.list
+	sum.Hides, sum.Mentions, sum.Asked = v.choices.List(), v.mentions.list, v.asked
 	sum.Said = append(sum.Said, m.rememberedDecisions()...)
 	want := f.c
 	sum.Files, sum.Hidden = len(v.notes), want.Hidden
@@ -120,7 +130,18 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	if err := m.begin(ctx, f, w, o); err != nil {
 		return sum, err
 	}
+	var refers []*exchange.Edge
+	want.Late = func() []*exchange.Edge {
+		var said string
+		if refers, said = f.edgesOfLinks(); said != "" {
+			sum.Said = append(sum.Said, said)
+		}
+		return refers
+	}
 	if err := w.Write(ctx); err != nil || o.Native {
+		return sum, err
+	}
+	if err := f.dropLinks(ctx, w, refers); err != nil {
 		return sum, err
 	}
 	if err := m.finish(ctx, f, w, o); err != nil {

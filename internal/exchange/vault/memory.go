@@ -48,6 +48,7 @@ func loadMemory(ctx context.Context, l *canon.Snapshot, label string, others []c
 		maps.Copy(m.source.Cards, s.Cards)
 		m.source.Folders = append(m.source.Folders, s.Folders...)
 		m.source.Open, m.source.Confirm = append(m.source.Open, s.Open...), append(m.source.Confirm, s.Confirm...)
+		m.source.Links = append(m.source.Links, s.Links...)
 		m.source.Begun = m.source.Begun || s.Begun
 	}
 	m.others = others
@@ -64,6 +65,10 @@ func (m *lastImport) rememberedDecisions() (said []string) {
 			said = append(said, fmt.Sprintf("Decided at earlier imports with %s: %s. %s takes one back.", d.flag,
 				strings.Join(d.texts, ", "), d.other))
 		}
+	}
+	if len(m.source.Links) > 0 {
+		said = append(said, fmt.Sprintf("Decided at earlier imports with --link: %s. Another --link replaces one.",
+			strings.Join(m.source.Links, ", ")))
 	}
 	return said
 }
@@ -82,7 +87,7 @@ func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault)
 	}) {
 		o := m.source.Notes[id]
 		if there[o.Path] {
-			if id != native.CardID(v.o.Label, o.Path) {
+			if id != v.noteID(o.Path) {
 				byPath[o.Path] = id
 			}
 			continue
@@ -102,7 +107,7 @@ func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault)
 	moved, used := map[*note]canon.CardID{}, map[canon.CardID]bool{}
 	var fresh []*note
 	for _, n := range v.notes {
-		if v.isNative(n) || m.source.Notes[native.CardID(v.o.Label, n.Path)] != nil && byPath[n.Path].IsZero() {
+		if v.isNative(n) || m.source.Notes[v.noteID(n.Path)] != nil && byPath[n.Path].IsZero() {
 			continue
 		}
 		for _, id := range []canon.CardID{byPath[n.Path], byName[n.name], byHash[n.origin.Hash]} {
@@ -206,7 +211,7 @@ func (m *lastImport) begin(ctx context.Context, f *reader, w *exchange.Writer, o
 	if !m.writable || len(f.notes) == 0 || w.Grant.Request().DryRun {
 		return nil
 	}
-	next := &native.Source{Loregate: 1, Begun: true, Open: m.source.Open, Confirm: m.source.Confirm,
+	next := &native.Source{Loregate: 1, Begun: true, Open: m.source.Open, Confirm: m.source.Confirm, Links: m.source.Links,
 		Notes: maps.Clone(m.source.Notes),
 		Files: maps.Clone(m.source.Files), Folders: slices.Clone(m.source.Folders), Cards: maps.Clone(m.source.Cards)}
 	fresh := false
@@ -257,6 +262,7 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 	next := &native.Source{Loregate: 1, Notes: map[canon.CardID]*native.Origin{}, Files: map[canon.CardID]native.File{},
 		Cards: w.Remembered}
 	next.Open, next.Confirm = f.v.choices.Decisions()
+	next.Links = f.v.answers.texts()
 	for _, c := range kept {
 		id := m.sheetID(c.ID)
 		next.Cards[id] = m.source.Cards[id]

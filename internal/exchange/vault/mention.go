@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/markup"
 )
@@ -109,55 +110,23 @@ func (v *vault) findMentions(from *note, texts ...string) {
 	}
 }
 
-// replaceFieldLinks applies replaceLinks to all texts in a front matter value that players read.
+// replaceFieldLinks counts the links in a front matter value that players read. If HideLinks is set, it returns the value
+// with plain text in place of links to hidden notes.
 func (v *vault) replaceFieldLinks(n *note, value any) any {
 	switch value := value.(type) {
 	case string:
-		if !strings.Contains(value, "[[") {
-			return value
-		}
-		out, _ := v.replaceLinks(n, value)
-		return out
+		_, signs := v.findReferences(n, value, n.level)
+		return withoutSigns(value, signs)
 	case []any:
 		for i := range value {
 			value[i] = v.replaceFieldLinks(n, value[i])
 		}
 	case map[string]any:
-		for k := range value {
+		for _, k := range decoded.SortedKeys(value) {
 			value[k] = v.replaceFieldLinks(n, value[k])
 		}
 	}
 	return value
-}
-
-// replaceLinks records the links in a text to hidden notes. If HideLinks is set, it returns the
-// text with those links as plain text.
-func (v *vault) replaceLinks(n *note, text string) (out string, hidden bool) {
-	var b strings.Builder
-	for {
-		at := strings.Index(text, "[[")
-		if at < 0 {
-			break
-		}
-		inner, rest, ok := strings.Cut(text[at+2:], "]]")
-		if !ok {
-			break
-		}
-		b.WriteString(text[:at])
-		target, label, _ := strings.Cut(inner, "|")
-		name, _, _ := strings.Cut(target, "#")
-		to := v.findNote(n, strings.TrimSpace(name))
-		v.countLink(n, to, n.level)
-		if to != nil && to.level > n.level && v.o.HideLinks {
-			b.WriteString(plainLink(target, label))
-			hidden = true
-		} else {
-			b.WriteString("[[" + inner + "]]")
-		}
-		text = rest
-	}
-	b.WriteString(text)
-	return b.String(), hidden
 }
 
 // plainLink returns the visible text of a link.

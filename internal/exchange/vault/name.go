@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -18,29 +20,44 @@ type nameSlot struct {
 	level access.Level
 }
 
-// disambiguateNames gives longer names to foreign notes that share a name: it prefixes their
-// folders, and appends numbers if the folders do not suffice.
+// disambiguateNames gives longer names to foreign notes that share a name, except the one with the shortest path: it
+// prefixes their folders, and appends numbers if the folders do not suffice. Notes keep the names that they had at the
+// last import.
 func (v *vault) disambiguateNames() {
-	groups, order := map[nameSlot][]*note{}, []nameSlot{}
+	groups, order, used := map[nameSlot][]*note{}, []nameSlot{}, map[nameSlot]bool{}
 	for _, n := range v.notes {
 		if v.isNative(n) {
 			continue
 		}
-		b := nameSlot{markup.KeyOf(n.name), n.level}
+		was := v.named[n.Path]
+		b := nameSlot{markup.KeyOf(was), n.level}
+		if was != "" && !used[b] {
+			used[b], n.name = true, was
+			continue
+		}
+		b.key = markup.KeyOf(n.name)
 		if groups[b] == nil {
 			order = append(order, b)
 		}
 		groups[b] = append(groups[b], n)
 	}
-	used := map[nameSlot]bool{}
 	for _, b := range order {
+		if !used[b] {
+			i := slices.Index(groups[b], slices.MinFunc(groups[b], compareNearness))
+			groups[b] = slices.Delete(groups[b], i, i+1)
+		}
 		used[b] = true
 	}
 	for _, b := range order {
-		if same := groups[b]; len(same) > 1 {
-			v.renameNotes(same, used)
+		if len(groups[b]) > 0 {
+			v.renameNotes(groups[b], used)
 		}
 	}
+}
+
+// compareNearness orders notes by the length of their paths, as links find them.
+func compareNearness(a, b *note) int {
+	return cmp.Or(a.pathLength()-b.pathLength(), strings.Compare(a.Path, b.Path))
 }
 
 func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
@@ -63,7 +80,7 @@ func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 			switch {
 			case len(at[b]) > 1 && depth <= deepest:
 				next = append(next, n)
-			case len(at[b]) > 1 || used[b] && markup.KeyOf(was) != b.key:
+			case len(at[b]) > 1 || used[b]:
 				rest = append(rest, n)
 			default:
 				used[b] = true

@@ -11,18 +11,21 @@ import (
 	"loregate/internal/exchange/markdown"
 )
 
-var (
-	mdLinkForm = regexp.MustCompile(`^\[([^\]\n]*)\]\(\s*(?:<([^>\n]+?\.(?i:md))(?:#[^>\n]*)?>|([^)\s<>]+?\.(?i:md))(?:#[^)\s]*)?)` +
-		`(?:\s+"[^"\n]*")?\s*\)`)
-	mdImageForm = regexp.MustCompile(`^!\[([^\]\n]*)\]\(\s*(?:<([^>\n]+)>|([^)\s<>]+))(?:\s+"[^"\n]*")?\s*\)`)
-)
+// mdLinkForm matches a link or image in Markdown. Its target may have brackets in pairs.
+var mdLinkForm = regexp.MustCompile(`^!?\[([^\]\n]*)\]\(\s*(?:<([^<>\n]+)>|((?:[^()\s<>]|\([^()\s]*\))+))` +
+	`(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
 
-// reference is a link or embed in a note's text, or a file named in its front matter.
+// maxTarget is the length in bytes up to which a link is read.
+const maxTarget = 2000
+
+// reference is a link or embed in a text.
 type reference struct {
-	length int
-	shown  string // the text that stays if the link is taken out, a part of the reference
-	to     *note  // nil: no note of the vault
-	file   string // the attachment that it shows; "" if it shows none
+	at, length int
+	target     string // as written, without the part after '#'; "" is the text's own note
+	shown      string // the text that stays if the link is taken out, a part of the reference
+	to         *note  // nil: no note of the vault
+	file       string // the attachment that it shows or links; "" if there is none
+	embed      bool
 }
 
 // span is a part of a text between two offsets; to is exclusive.
@@ -32,6 +35,23 @@ type span struct{ from, to int }
 // if links to hidden notes are to be taken out, the signs of these links. level is the level of the
 // text's readers. Links inside code do not count.
 func (v *vault) findReferences(n *note, body string, level access.Level) (shown []string, signs []span) {
+	for _, r := range v.referencesIn(n, body) {
+		if r.file != "" {
+			shown = append(shown, r.file)
+		}
+		if v.countLink(n, r.to, level); v.isLinkHidden(r.to, level) {
+			from := r.at + strings.LastIndex(body[r.at:r.at+r.length], r.shown)
+			signs = append(signs, span{r.at, from}, span{from + len(r.shown), r.at + r.length})
+		}
+	}
+	return shown, signs
+}
+
+// referencesIn returns the links and embeds in the text of a file, in order. Links inside code do not count.
+func (v *vault) referencesIn(n *note, body string) (all []reference) {
+	if !strings.Contains(body, "[") {
+		return nil
+	}
 	code := markdown.NewCodeScanner(body)
 	for at := 0; at < len(body); {
 		if c := code.CodeLength(at); c > 0 {
@@ -43,45 +63,47 @@ func (v *vault) findReferences(n *note, body string, level access.Level) (shown 
 			at++
 			continue
 		}
-		if r.file != "" {
-			shown = append(shown, r.file)
-		}
-		if v.countLink(n, r.to, level); v.isLinkHidden(r.to, level) {
-			from := at + strings.LastIndex(body[at:at+r.length], r.shown)
-			signs = append(signs, span{at, from}, span{from + len(r.shown), at + r.length})
-		}
+		r.at = at
+		all = append(all, r)
 		at += r.length
 	}
-	return shown, signs
+	return all
 }
 
 // readReference reads the link or embed at the start of s. Its length is 0 if there is none.
 func (v *vault) readReference(n *note, s string) (r reference) {
+	s = s[:min(len(s), maxTarget)]
 	switch {
 	case strings.HasPrefix(s, "[[") || strings.HasPrefix(s, "![["):
 		open := strings.Index(s, "[[") + 2
-		inner := s[open:]
-		inner, _, ok := strings.Cut(inner[:min(len(inner), 2000)], "]]")
+		inner, _, ok := strings.Cut(s[open:], "]]")
 		if ok && !strings.Contains(inner, "\n") && !strings.Contains(inner, "[[") {
-			r = v.readWikilink(n, inner, s[0] == '!')
-			r.length = open + len(inner) + 2
+			r = v.readWikilink(n, inner)
+			r.length, r.embed = open+len(inner)+2, s[0] == '!'
 		}
-	case !isBracketed(s):
-	case s[0] == '!':
-		if m := mdImageForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil {
-			target, err := url.PathUnescape(m[2] + m[3])
-			if f := v.findAttachment(target); err == nil && f != "" && !strings.Contains(target, "://") {
-				return reference{length: len(m[0]), file: f}
-			}
+	case isBracketed(s):
+		m := mdLinkForm.FindStringSubmatch(s)
+		if m == nil || strings.Contains(m[2]+m[3], ":") && strings.Contains(m[2]+m[3], "://") {
+			return r
 		}
-	default:
-		if m := mdLinkForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil && !strings.Contains(m[2]+m[3], "://") {
-			if target, err := url.PathUnescape(m[2] + m[3]); err == nil {
-				return reference{length: len(m[0]), shown: m[1], to: v.findNote(n, target)}
-			}
+		written, _, _ := strings.Cut(m[2]+m[3], "#")
+		r = reference{target: unescapePath(written), shown: m[1], embed: s[0] == '!'}
+		if r.file = v.findAttachment(n, r.target); r.file == "" && strings.EqualFold(path.Ext(r.target), ".md") {
+			r.to = v.findNote(n, r.target)
+		}
+		if r.file != "" || strings.EqualFold(path.Ext(r.target), ".md") {
+			r.length = len(m[0])
 		}
 	}
 	return r
+}
+
+// unescapePath returns the path that an address in Markdown writes.
+func unescapePath(written string) string {
+	if p, err := url.PathUnescape(written); err == nil {
+		return p
+	}
+	return written
 }
 
 // isBracketed reports whether s begins like a Markdown link or image, [text]( or ![text](.
@@ -99,15 +121,15 @@ func (v *vault) isLinkHidden(to *note, level access.Level) bool {
 }
 
 // readWikilink reads the text between double brackets.
-func (v *vault) readWikilink(n *note, inner string, embed bool) (r reference) {
+func (v *vault) readWikilink(n *note, inner string) (r reference) {
 	target, label, _ := strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
 	name, _, _ := strings.Cut(target, "#")
-	name = strings.TrimSpace(name)
-	if r.to = v.findNote(n, name); name == "" {
+	r.target = strings.TrimSpace(name)
+	if r.to = v.findNote(n, r.target); r.target == "" {
 		r.to = n
 	}
-	if embed && r.to == nil {
-		r.file = v.findAttachment(name)
+	if r.to == nil {
+		r.file = v.findAttachment(n, r.target)
 	}
 	if r.shown = plainLink(target, label); !strings.Contains(inner, r.shown) {
 		r.shown = inner
@@ -116,13 +138,13 @@ func (v *vault) readWikilink(n *note, inner string, embed bool) (r reference) {
 }
 
 // fileInField returns the attachment that a text in front matter names, or "".
-func (v *vault) fileInField(text string) string {
+func (v *vault) fileInField(n *note, text string) string {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
 	if path.Ext(text) == "" || strings.Contains(text, "://") || strings.Contains(text, "\n") {
 		return ""
 	}
-	return v.findAttachment(strings.TrimSpace(text))
+	return v.findAttachment(n, strings.TrimSpace(text))
 }
 
 // withoutSigns returns a text without the signs of links.

@@ -17,7 +17,7 @@ func FuzzHideLinks(f *testing.F) {
 	if err := v.indexNotes(); err != nil {
 		f.Fatal(err)
 	}
-	one := v.byPath["one"]
+	one := v.byPath["one"][0]
 	for _, s := range []string{"[[One]] ![[map.png]] [a](GM/two.md) `[[Two]]` {{x}}", "a %%b%% [[GM/Two#h|x]]",
 		"[[zwei|x]] ![[zwei]] [x](<GM/Two.md>)", "```\n[[Two]]\n```", "[[Two|a%%b%%]]", "|[[Two\\|t]]|"} {
 		f.Add(s)

@@ -228,3 +228,54 @@ func TestSharedCardsComeBackHidden(t *testing.T) {
 	fresh.importDir("admin", dir, Options{})
 	fresh.WantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
 }
+
+// A folder's card that a game master has given hidden parts, a relation or a layer is written.
+func TestAFoldersCardIsWrittenWithItsParts(t *testing.T) {
+	for name, change := range map[string]func(p *canon.Plan, folder, note canon.Card) error{
+		"a part": func(p *canon.Plan, folder, _ canon.Card) error {
+			text := "%%STORED%%\n"
+			_, err := p.Update(folder, canon.Edit{Content: &text})
+			return err
+		},
+		"a field": func(p *canon.Plan, folder, _ canon.Card) error {
+			_, err := p.Update(folder, canon.Edit{Fields: []byte(`{"gm notes": "STORED"}`)})
+			return err
+		},
+		"a relation": func(p *canon.Plan, folder, note canon.Card) error {
+			_, err := p.Link(canon.Link{ID: canon.LinkIDOf("t"), Kind: "ally", From: folder.ID, To: note.ID,
+				Attrs: []byte(`{"note": "STORED"}`), Label: access.NewLabel(access.LevelUser)})
+			return err
+		},
+		"a layer": func(p *canon.Plan, folder, _ canon.Card) error {
+			_, err := p.Layer(canon.Layer{Card: folder.ID, Kind: "ambient", Text: "STORED",
+				Label: access.NewLabel(access.LevelUser)})
+			return err
+		},
+	} {
+		s := newScene(t)
+		s.importAs("gm", map[string]string{"Town/Old Mill.md": "It turns.\n"}, Options{Folders: FolderNames})
+		dir := t.TempDir()
+		s.export("admin", dir)
+		if text := exchangetest.FolderText(t, dir); strings.Contains(text, "Town.md") {
+			t.Errorf("%s: the card of a folder is written:\n%s", name, text)
+		}
+		_, err := s.Canon.Update(t.Context(), s.As("admin"), func(p *canon.Plan) error {
+			folder, err := p.Card("Town")
+			if err != nil {
+				return err
+			}
+			note, err := p.Card("Town+Old Mill")
+			if err != nil {
+				return err
+			}
+			return change(p, folder, note)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.export("admin", dir)
+		if text := exchangetest.FolderText(t, dir); !strings.Contains(text, "STORED") {
+			t.Errorf("%s is lost:\n%s", name, text)
+		}
+	}
+}

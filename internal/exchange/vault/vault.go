@@ -35,15 +35,21 @@ type vault struct {
 	files    fs.FS
 	o        Options
 	notes    []*note
-	byPath   map[string]*note   // by path without ".md", after exchange.FoldCase
+	byPath   map[string][]*note // by path without ".md", after exchange.FoldCase
 	byEnd    map[string][]*note // by each end of that path, as a/b/c, b/c and c
 	alias    map[string][]*note
-	nearest  map[string]*nearest // by the end or alias; made when it is asked for
+	chosen   map[string]*note // of several notes, by the target of a link
+	answers  answers
+	named    map[string]string // names of the cards of notes at the last import, by path
+	asked    []exchange.LinkChoice
 	attached map[string][]string // all other files, by base name after exchange.FoldCase
-	fileEnd  map[string]string   // the first of these files, by each end of its path; made when it is asked for
+	fileEnd  map[string]string   // of these files, by each end of its path; made when it is asked for
+	twins    map[string]bool     // files whose paths differ from others in the form of accents alone; see findTwins
 	problems []exchange.Problem
 	choices  *exchange.Choices
 	gmUsed   map[string]bool // settings that matched a folder
+	// hiddenFolders are the paths of folders that hide a note, after exchange.FoldCase.
+	hiddenFolders map[string]bool
 	// findMembers finds the members of the world that a note names; see exchange.Members.
 	findMembers func(names []string) (found []access.Subject, known bool, err error)
 	mentions    mentions
@@ -62,9 +68,9 @@ const (
 
 // readVault reads every note of a folder and reports files that cannot be read.
 func readVault(files fs.FS, o Options) (*vault, error) {
-	v := &vault{files: files, o: o, byPath: map[string]*note{}, byEnd: map[string][]*note{},
-		nearest: map[string]*nearest{},
-		alias:   map[string][]*note{}, attached: map[string][]string{}, choices: exchange.NewChoices(o.Open, o.Confirm),
+	v := &vault{files: files, o: o, byPath: map[string][]*note{}, byEnd: map[string][]*note{},
+		chosen: map[string]*note{}, hiddenFolders: map[string]bool{},
+		alias: map[string][]*note{}, attached: map[string][]string{}, choices: exchange.NewChoices(o.Open, o.Confirm),
 		gmUsed: map[string]bool{},
 		linked: map[markup.Key]int{}}
 	entries, text := 0, 0
@@ -178,7 +184,7 @@ func (v *vault) isNative(n *note) bool { return v.o.Native || n.Text("loregate")
 func (v *vault) indexNotes() error {
 	for _, n := range v.notes {
 		stem := exchange.FoldCase(n.Stem())
-		v.byPath[stem] = n
+		v.byPath[stem] = append(v.byPath[stem], n)
 		for end := range endsOf(stem) {
 			v.byEnd[end] = append(v.byEnd[end], n)
 		}
@@ -219,13 +225,14 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 	names, keys := secrecy.ReaderNames(n.Meta)
 	var readers []access.Subject
 	if len(names) > 0 {
-		marks = secrecy.WithoutReaders(marks, keys)
+		var ofReaders []secrecy.Mark
+		ofReaders, marks = secrecy.DivideReaders(marks, keys)
 		found, known, err := v.findMembers(names)
 		if err != nil {
 			return level, err
 		}
 		if readers = found; !known {
-			marks = append(marks, exchange.UnknownReaders(names))
+			marks = append(marks, exchange.UnknownReaders(names, ofReaders))
 		}
 	}
 	if v.choices.IsConfirmed(n.Path, n.Stem()) {
@@ -235,6 +242,9 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {
 		if opens = opens || v.choices.Opens(m, n.Path); v.choices.Decide(m, n.Path, false) {
 			hidden, level = true, max(level, access.LevelGM)
+			if m.Rule == exchange.RuleFolder || m.Rule == exchange.RuleSetting {
+				v.hiddenFolders[exchange.FoldCase(m.What)] = true
+			}
 		}
 	}
 	if len(readers) > 0 {

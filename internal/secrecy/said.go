@@ -1,0 +1,250 @@
+package secrecy
+
+import (
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/markup"
+)
+
+// hasMostWords reports whether most of the words of two texts are the same.
+func hasMostWords(a, b string) bool {
+	all, others := wordsOf(a), wordsOf(b)
+	same := 0
+	for word := range all {
+		if others[word] {
+			same++
+		}
+	}
+	return 2*same >= max(len(all), len(others))
+}
+
+// minWord is the number of bytes of a word that tells something of its text.
+const minWord = 4
+
+func wordsOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !isWordSign(r) }) {
+		if len(word) >= minWord {
+			all[word] = true
+		}
+	}
+	return all
+}
+
+func sharesWord(words map[string]bool, text string) bool {
+	for word := range wordsOf(text) {
+		if words[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// keepLines hides the lines and phrases of hidden parts that turn up in open text, and texts of several words out of
+// them. The beginnings of lines, the signs between words and tags do not matter.
+func (d *division) keepLines() {
+	fresh := d.freshOpen()
+	if fresh == nil {
+		return
+	}
+	lines, said := map[string]int{}, sayings{}
+	for i, p := range d.before.Parts {
+		from, to := Peel(p.Text)
+		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
+			core := coreOf(line)
+			if len(wordsOf(core)) == 0 {
+				continue
+			}
+			lines[core] = i + 1
+			for phrase := range strings.FieldsFuncSeq(withoutTags(line), isPhraseEnd) {
+				said.addPhrase(phrase, i+1)
+			}
+		}
+		said.addAll(p.Text[from:to], i+1)
+	}
+	d.keepSaid(said, fresh)
+	at := 0
+	var open map[string]bool // lines of the open text before
+	for line := range strings.SplitAfterSeq(d.text, "\n") {
+		s := markup.Span{From: at, To: at + len(line)}
+		if at = s.To; !slices.Contains(fresh[s.From:s.To], true) {
+			continue
+		}
+		core := coreOf(line)
+		if owner := lines[core]; owner > 0 {
+			if open == nil {
+				open = coresOf(d.before.Open)
+			}
+			if !open[core] {
+				d.fill(s, owner)
+			}
+		}
+	}
+}
+
+// coresOf returns the lines of a text as coreOf does.
+func coresOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.SplitSeq(text, "\n") {
+		all[coreOf(line)] = true
+	}
+	return all
+}
+
+// freshOpen tells of each byte of the text whether it is open and did not stand in the open text before; nil if no
+// word is.
+func (d *division) freshOpen() []bool {
+	fresh := make([]bool, len(d.text))
+	for i, owner := range d.owners {
+		fresh[i] = owner == 0
+	}
+	for _, m := range d.shared {
+		for i := range m.Len {
+			fresh[m.B+i] = fresh[m.B+i] && d.wasHidden[m.A+i]
+		}
+	}
+	for i, r := range d.text {
+		if fresh[i] && isWordSign(r) {
+			return fresh
+		}
+	}
+	return nil
+}
+
+var commentMarks = strings.NewReplacer("<!--", " ", "-->", " ")
+
+// coreOf returns a line from its first word to its last, without tags.
+func coreOf(line string) string {
+	line = lineBegin.ReplaceAllString(withoutTags(commentMarks.Replace(line)), " ")
+	return strings.TrimFunc(line, func(r rune) bool { return !isWordSign(r) })
+}
+
+func isPhraseEnd(r rune) bool { return strings.ContainsRune(".!?;[]{}|&*_=~%#:", r) }
+
+// Number of words of a text that is known again.
+const (
+	minPhrase = 3 // of a phrase as a whole
+	minSaid   = 5 // out of a longer text
+)
+
+// sayings are the texts of several words that a text says, with the owner of each.
+type sayings map[uint64]int
+
+// sayingSeed makes the sayings of all texts comparable.
+var sayingSeed = maphash.MakeSeed()
+
+// addAll adds all texts of minPhrase to minSaid words; with an owner, those of minSaid words alone.
+func (s sayings) addAll(text string, owner ...int) {
+	words := wordsIn(text)
+	for i := range words {
+		for n := minPhrase; n <= minSaid && i+n <= len(words); n++ {
+			if len(owner) == 0 {
+				s[hashWords(text, words[i:i+n])] = 1
+			} else if n == minSaid {
+				s[hashWords(text, words[i:i+n])] = owner[0]
+			}
+		}
+	}
+}
+
+// addPhrase adds a phrase of few words.
+func (s sayings) addPhrase(text string, owner int) {
+	if words := wordsIn(text); len(words) >= minPhrase && len(words) < minSaid {
+		s[hashWords(text, words)] = owner
+	}
+}
+
+func hashWords(text string, words []markup.Span) uint64 {
+	var h maphash.Hash
+	h.SetSeed(sayingSeed)
+	for _, w := range words {
+		_, _ = h.WriteString(strings.ToLower(text[w.From:w.To])) // never fails
+		_ = h.WriteByte(' ')
+	}
+	return h.Sum64()
+}
+
+// wordsIn returns the ranges of the words of a text, without those in tags.
+func wordsIn(text string) (words []markup.Span) {
+	text = withoutTags(text)
+	for i := 0; i < len(text); {
+		from := strings.IndexFunc(text[i:], isWordSign)
+		if from < 0 {
+			break
+		}
+		from += i
+		to := strings.IndexFunc(text[from:], func(r rune) bool { return !isWordSign(r) })
+		if i = from + to; to < 0 {
+			i = len(text)
+		}
+		words = append(words, markup.Span{From: from, To: i})
+	}
+	return words
+}
+
+var anyTag = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+
+// withoutTags returns a text of the same length with blanks in place of tags.
+func withoutTags(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	return anyTag.ReplaceAllStringFunc(text, func(tag string) string { return strings.Repeat(" ", len(tag)) })
+}
+
+// keepSaid hides the texts of hidden parts that stand anywhere in the fresh text, and not in the open text before,
+// with the new text around them in their line or block.
+func (d *division) keepSaid(hidden sayings, fresh []bool) {
+	words := wordsIn(d.text)
+	var open sayings
+	done := 0
+	for i := range words {
+		isFresh := false
+		for n := 1; n <= minSaid && i+n <= len(words); n++ {
+			w := words[i+n-1]
+			if isFresh = isFresh || slices.Contains(fresh[w.From:w.To], true); !isFresh || n < minPhrase {
+				continue
+			}
+			said := markup.Span{From: words[i].From, To: w.To}
+			h := hashWords(d.text, words[i:i+n])
+			owner := hidden[h]
+			if owner == 0 || said.To <= done {
+				continue
+			}
+			if open == nil {
+				open = sayings{}
+				open.addAll(d.before.Open)
+			}
+			if open[h] != 0 {
+				continue
+			}
+			for _, s := range d.withoutOpen(d.blockAround(said)) {
+				if s.From < said.To && said.From < s.To {
+					d.fill(s, owner)
+					done = max(done, s.To)
+				}
+			}
+		}
+	}
+}
+
+// blockTag matches a tag that begins or ends a block.
+var blockTag = regexp.MustCompile(`(?i)</?(?:p|div|li|t[dhr]|h[1-6]|blockquote|[ou]l|table|section|br|hr|pre)\b[^<>]*>`)
+
+// blockAround returns the line of a range, or in HTML its block.
+func (d *division) blockAround(said markup.Span) markup.Span {
+	block := markup.Span{From: strings.LastIndexByte(d.text[:said.From], '\n') + 1, To: len(d.text)}
+	if i := strings.IndexByte(d.text[said.To:], '\n'); i >= 0 {
+		block.To = said.To + i
+	}
+	if tags := blockTag.FindAllStringIndex(d.text[block.From:said.From], -1); len(tags) > 0 {
+		block.From += tags[len(tags)-1][1]
+	}
+	if tag := blockTag.FindStringIndex(d.text[said.To:block.To]); tag != nil {
+		block.To = said.To + tag[0]
+	}
+	return block
+}
