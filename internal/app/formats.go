@@ -95,7 +95,8 @@ func markdownFormat() exchange.Format {
 				"folders give types, tags and parents. An export as GM writes the same files, with the changes made here.",
 			Lost: "Files that no note names, unless --all-files is given.",
 			Sight: "The table of `loregate import --explain`. A text file that a note shows, such as a canvas, is for the GM " +
-				"as a whole if it has one of these marks or names a hidden note, until `--open` names the file.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
+				"as a whole if it has one of these marks or names a hidden note, until `--open` names the file.",
+			Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
 }
 
 // recognizeFormat returns the first format that a source looks like, and the reason.

@@ -13,8 +13,8 @@ func tavern(n int, before, after string) string {
 	var b strings.Builder
 	b.WriteString("# The tavern\n\n")
 	for i := range 10 {
-		fmt.Fprintf(&b, "Room %d stands above the [[Quay]]. %s\n\n%sThe guest of room %d is a spy, or so says evening %d.%s\n\n", i,
-			strings.Repeat("Dust and salt lie on each board. ", 9), before, i, n, after)
+		fmt.Fprintf(&b, "Room %d stands above the [[Quay]]. %s\n\n%sThe guest of room %d is a spy, or so says evening %d.%s\n\n",
+			i, strings.Repeat("Dust and salt lie on each board. ", 9), before, i, n, after)
 	}
 	return b.String()
 }

@@ -122,8 +122,8 @@ func TestARenameFollowsTheLinksOfNotes(t *testing.T) {
 		strings.Replace(theNote, "people/Oda Tarn#", "people/Oda Weir#", 1))
 }
 
-// TestMarkdownMarksInHTMLAreAsked writes a comment of Markdown into a card that keeps HTML, in the ways that take a text
-// in the card's form: it would hide nothing, so the game master is asked. The text of a player is text.
+// TestMarkdownMarksInHTMLAreAsked writes a comment of Markdown into a card that keeps HTML, in the ways that take a
+// text in the card's form: it would hide nothing, so the game master is asked. The text of a player is text.
 func TestMarkdownMarksInHTMLAreAsked(t *testing.T) {
 	s := newDesk(t)
 	const text = "<p>The quay %%SPY%% is wet.</p>"

@@ -37,8 +37,9 @@ func TestReferencesLeadToTheirCards(t *testing.T) {
 		s.made(canon.NewCard{Name: name, Format: canon.FormatMarkdown, Content: text})
 	}
 	s.leveled("GM Tavern", access.LevelGM)
-	s.made(canon.NewCard{Name: "Road", Format: canon.FormatMarkdown, Content: "See [[A/Tavern]], [[B/Tavern|there]], [it](../B/Tavern.md#Cellar), ![[B/Tavern]] and [[C/Tavern]].\n\n" +
-		"| a | [[B/Tavern\\|x]] |\n|---|---|\n"})
+	s.made(canon.NewCard{Name: "Road", Format: canon.FormatMarkdown,
+		Content: "See [[A/Tavern]], [[B/Tavern|there]], [it](../B/Tavern.md#Cellar), ![[B/Tavern]] and [[C/Tavern]].\n\n" +
+			"| a | [[B/Tavern\\|x]] |\n|---|---|\n"})
 	s.made(canon.NewCard{Name: "Path", Format: canon.FormatMarkdown, Content: "[[Tavern]]"})
 	s.meant("Road", "B/Tavern", "B+Tavern", access.LevelUser)
 	s.meant("Road", "../B/Tavern", "B+Tavern", access.LevelUser)

@@ -17,7 +17,8 @@ import (
 func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, partWrites, batchWrites, attachWrites, restoreWrites, stepWrites, adminWrites, markedWrites, renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
+		cardWrites, partWrites, batchWrites, attachWrites, restoreWrites, stepWrites, adminWrites, markedWrites,
+		renameWrites, linkWrites, spoilerWork, jobWork, backupWork,
 		backupFiles, healthWork, replaceWrites, tagWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)

@@ -90,8 +90,8 @@ func (s *Snapshot) ShowReferred(ctx context.Context, c Card, text string) (strin
 	}), nil
 }
 
-// labelRefers gives the links of the kind LinkRefers that leave a card the labels of their references: those which do not
-// stand in its open text are the game master's, as is the text in which they stand.
+// labelRefers gives the links of the kind LinkRefers that leave a card the labels of their references: those which
+// do not stand in its open text are the game master's, as is the text in which they stand.
 func (p *Plan) labelRefers(c Card, open string) error {
 	if c.TextKind() != TextMarkdown {
 		return nil

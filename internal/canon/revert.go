@@ -93,8 +93,8 @@ func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 	return p.Update(c, e)
 }
 
-// bringBack gives a card the type, content and fields of a version, with the hidden parts and fields as they were after a
-// commit. What is hidden now stays hidden, and readers who have been told a part since no longer see it.
+// bringBack gives a card the type, content and fields of a version, with the hidden parts and fields as they were
+// after a commit. What is hidden now stays hidden, and readers who have been told a part since no longer see it.
 func (p *Plan) bringBack(c Card, v Version, at Seq) (Card, error) {
 	e, err := p.editTo(c, v, at)
 	if err != nil {

@@ -122,11 +122,12 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 }
 
 func changedLater(c Card) error {
-	return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first", c.Name).With("name", c.Name)
+	return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first",
+		c.Name).With("name", c.Name)
 }
 
-// undoParts gives a card that is above a holder of hidden parts the hidden parts and fields that it had before a commit.
-// Its open text and fields stay.
+// undoParts gives a card that is above a holder of hidden parts the hidden parts and fields that it had before a
+// commit. Its open text and fields stay.
 func (p *Plan) undoParts(h Card, seq Seq) error {
 	c, ok, err := p.Has("~" + h.Parent.String())
 	if err != nil || !ok {

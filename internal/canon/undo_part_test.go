@@ -167,8 +167,8 @@ func TestPartsOfACardWithReaders(t *testing.T) {
 	reads()
 }
 
-// TestAPartHiddenFromItsReaders hides a part, or a field, that a reader was told: the reader sees no card that held it, and
-// no former version with it.
+// TestAPartHiddenFromItsReaders hides a part, or a field, that a reader was told: the reader sees no card that held
+// it, and no former version with it.
 func TestAPartHiddenFromItsReaders(t *testing.T) {
 	for what, keep := range map[string]bool{"hidden": false, "hidden, and its history kept": true} {
 		s := newScene(t)

@@ -174,9 +174,9 @@ func (d *deps) replyWith(c *op.Call, j job.Job, err error) (importOut, error) {
 	return d.showJob(c.Grant, j)
 }
 
-// takeSource takes the caller's source for a call, until release is called. It refuses that while a job or another call
-// works on the source; a source is on one process's disk, so no other process can. It returns the latest check or import
-// of the caller in the world; nil if there is none.
+// takeSource takes the caller's source for a call, until release is called. It refuses that while a job or another
+// call works on the source; a source is on one process's disk, so no other process can. It returns the latest check
+// or import of the caller in the world; nil if there is none.
 func (d *deps) takeSource(ctx context.Context, g access.Grant) (last *job.Job, release func(), err error) {
 	release, ok := d.sources.Take(sourceOf(g))
 	if !ok {

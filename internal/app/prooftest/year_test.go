@@ -95,8 +95,8 @@ func (y *year) addNotes(files, notes map[string]string, table, sign string) {
 	}
 	for line := range strings.Lines(table) {
 		row := strings.Split(strings.TrimSpace(line), "\t")
-		if len(row) == 4 && row[3] != "open" && (sign == "" || strings.HasSuffix(row[1], ".md")) && !(strings.Contains(row[1], "Wax Ledger") && strings.HasPrefix(row[2],
-			"setting")) {
+		if len(row) == 4 && row[3] != "open" && (sign == "" || strings.HasSuffix(row[1], ".md")) &&
+			!(strings.Contains(row[1], "Wax Ledger") && strings.HasPrefix(row[2], "setting")) {
 			y.hidden[row[0]+sign] = forGM
 			y.lost[row[0]+sign] = strings.Contains(row[1], "Ninth Psalm") // a game master imports nothing for admins
 		}

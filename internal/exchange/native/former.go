@@ -13,8 +13,8 @@ import (
 	"loregate/internal/secrecy"
 )
 
-// Former holds the memories of the imports of a world, as far as they are about hidden parts. Imports of earlier releases kept the
-// hidden parts of a note in the card Origin.Hidden, and their places in the memory.
+// Former holds the memories of the imports of a world, as far as they are about hidden parts. Imports of earlier
+// releases kept the hidden parts of a note in the card Origin.Hidden, and their places in the memory.
 type Former struct {
 	origins map[canon.CardID]*Origin
 	cards   map[canon.CardID]exchange.Memory

@@ -71,8 +71,8 @@ func attachedVault() map[string]string {
 	return v
 }
 
-// TestAttachedFilesWithMarks imports files of all forms that an open note shows. Those that hold a mark or name a hidden
-// note are the game master's, and each is a question that can be answered both ways.
+// TestAttachedFilesWithMarks imports files of all forms that an open note shows. Those that hold a mark or name a
+// hidden note are the game master's, and each is a question that can be answered both ways.
 func TestAttachedFilesWithMarks(t *testing.T) {
 	s := newScene(t)
 	sum := s.importAs("admin", attachedVault(), Options{})

@@ -115,7 +115,8 @@ func (v *vault) chooseNote(target string, found []*note) *note {
 
 func (v *vault) nearestOf(target string, found []*note) *note {
 	best := slices.MinFunc(found, func(a, b *note) int {
-		return cmp.Or(a.pathLength()-b.pathLength(), a.misspelling(target)-b.misspelling(target), strings.Compare(a.Path, b.Path))
+		return cmp.Or(a.pathLength()-b.pathLength(), a.misspelling(target)-b.misspelling(target),
+			strings.Compare(a.Path, b.Path))
 	})
 	var same []*note
 	for _, n := range found {

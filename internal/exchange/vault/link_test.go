@@ -180,8 +180,8 @@ func TestLinksFollowRenamedCards(t *testing.T) {
 	}
 }
 
-// TestLinksInFieldsAreFollowed counts links in front matter, in each form that YAML allows, and takes out those to hidden
-// notes.
+// TestLinksInFieldsAreFollowed counts links in front matter, in each form that YAML allows, and takes out those to
+// hidden notes.
 func TestLinksInFieldsAreFollowed(t *testing.T) {
 	for _, field := range []string{"keeper: '[[GM/Baker|him]]'", "keeper: [[GM/Baker|him]]", "keepers:\n  - '[[GM/Baker|him]]'",
 		"keepers: ['[[GM/Baker|him]]']", "keepers:\n  - [[GM/Baker|him]]", "k: {a: '[[GM/Baker|him]]'}", "k: '[him](GM/Baker.md)'"} {

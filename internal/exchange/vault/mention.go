@@ -110,8 +110,8 @@ func (v *vault) findMentions(from *note, texts ...string) {
 	}
 }
 
-// replaceFieldLinks counts the links in a front matter value that players read. If HideLinks is set, it returns the value
-// with plain text in place of links to hidden notes.
+// replaceFieldLinks counts the links in a front matter value that players read. If HideLinks is set, it returns the
+// value with plain text in place of links to hidden notes.
 func (v *vault) replaceFieldLinks(n *note, value any) any {
 	switch value := value.(type) {
 	case string:
