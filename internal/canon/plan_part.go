@@ -17,8 +17,8 @@ func (p *Plan) LabelParts(c Card, ids []string, label access.Label) (Card, error
 	return p.labelParts(c, ids, partsLabel{to: label})
 }
 
-// HideParts hides parts and fields from the readers who were named to them, and open fields from all below the game
-// master.
+// HideParts hides parts, with the pieces into which telling cut them, and fields from the readers who were named to
+// them, and open fields from all below the game master.
 func (p *Plan) HideParts(c Card, ids []string, keepHistory bool) (Card, error) {
 	return p.labelParts(c, ids, partsLabel{access.NewLabel(access.LevelGM), true, keepHistory})
 }
@@ -37,6 +37,10 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 		return Card{}, err
 	}
 	d := &dividedText{holders: was.holders, keeps: l.keepHistory}
+	isPart := func(x secrecy.Passage, id string) bool { return x.ID == id || l.hides && x.IsPieceOf(id) }
+	isMeant := func(x secrecy.Passage) bool {
+		return slices.ContainsFunc(ids, func(id string) bool { return isPart(x, id) })
+	}
 	before := c
 	for _, id := range ids {
 		if strings.HasPrefix(id, fieldPrefix) {
@@ -45,17 +49,17 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 			}
 			continue
 		}
-		if !slices.ContainsFunc(was.Parts, func(x secrecy.Passage) bool { return x.ID == id }) {
+		if !slices.ContainsFunc(was.Parts, func(x secrecy.Passage) bool { return isPart(x, id) }) {
 			return Card{}, ruleFault("parts", "the text of %q has no hidden part %q; list its parts with get_card", c.Name, id)
 		}
 	}
-	d.now = was.Relabel(form, l.to, func(x secrecy.Passage) bool { return slices.Contains(ids, x.ID) }, p.newPartID)
+	d.now = was.Relabel(form, l.to, isMeant, p.newPartID)
 	for _, x := range was.Parts {
 		to := c.Label.Meet(l.to)
-		if slices.Contains(ids, x.ID) && !to.Covers(x.Label) {
+		if isMeant(x) && !to.Covers(x.Label) {
 			d.taken = append(d.taken, x.ID)
 		}
-		if slices.Contains(ids, x.ID) && !x.Label.Covers(to) {
+		if isMeant(x) && !x.Label.Covers(to) {
 			p.set.opened = append(p.set.opened, Opened{Card: c.ID, Name: c.Name, Part: x.ID,
 				Text: x.Text, From: x.Label, To: to})
 		}

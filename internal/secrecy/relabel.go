@@ -45,7 +45,7 @@ func (t Text) Relabel(form Form, label access.Label, chosen func(Passage) bool, 
 		for _, piece := range pieces(inner, isMarked, form) {
 			next := p
 			if !isFirst {
-				next.ID = newID()
+				next.ID = rootID(p.ID) + pieceSign + newID()
 			}
 			switch {
 			case piece.hidden:
@@ -64,6 +64,19 @@ func (t Text) Relabel(form Form, label access.Label, chosen func(Passage) bool, 
 	out.Open = open.String()
 	orderParts(out.Parts, t.Parts)
 	return out
+}
+
+// pieceSign stands in the id of a piece between the id of the part that was cut into pieces and its own.
+const pieceSign = "."
+
+func rootID(id string) string {
+	root, _, _ := strings.Cut(id, pieceSign)
+	return root
+}
+
+// IsPieceOf reports whether a part has an id, or is a piece of the part that had it before it was cut into pieces.
+func (p Passage) IsPieceOf(id string) bool {
+	return p.ID == id || rootID(p.ID) == id
 }
 
 // piece is a part of a text, hidden by a mark of its own or not.

@@ -87,6 +87,14 @@ func TestKnownGaps(t *testing.T) {
 			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"parts": list(id)}, nil)
 			return told && !strings.Contains(x.textAs("alice", c), "OUTER")
 		},
+		"a told part that telling cut into pieces is taken back": func() bool {
+			c := x.putText("Pieces", inMarkdown, "The quay.\n\n<span class=\"secret\">!!! secret \"Title\"\na WORD hides</span>\n\n## End\n")
+			id := x.card(c).Hidden[0].ID
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(id), "to": list("alice")}, nil)
+			told := strings.Contains(x.textAs("alice", c), "WORD")
+			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"parts": list(id)}, nil)
+			return told && !strings.Contains(x.textAs("alice", c), "WORD")
+		},
 		"a conversion to HTML keeps tags at a hidden part": func() bool {
 			c := x.putText("Cut", inMarkdown, "The quay.\n\n!!! secret \"Title\"\n    WORD here\n\n## After\n\nThe road.\n")
 			_ = x.rest("gm", "PATCH", x.at(c), fields{"text_format": "html"}, nil)
