@@ -158,3 +158,17 @@ func TestNamedFieldsAreHidden(t *testing.T) {
 		t.Errorf("a player hid a field: %s", c.Fields)
 	}
 }
+
+// TestToldFieldsAreNoMarks finds no secret in the fields of a card that its readers were told.
+func TestToldFieldsAreNoMarks(t *testing.T) {
+	s := newScene(t)
+	gm := s.as("gm")
+	gm.writeAsBefore("Knife", "A knife.", `{"secrets": "it is cursed"}`)
+	if m := s.as("admin").findMarked("Knife"); len(m.Fields) != 1 {
+		t.Errorf("of an open card it finds %+v", m)
+	}
+	gm.label("Knife", access.LevelGM, "ada")
+	if m := s.as("admin").findMarked("Knife"); !m.IsEmpty() {
+		t.Errorf("of a told card it finds %+v", m)
+	}
+}

@@ -26,7 +26,7 @@ func TestDoctorShowsTheRulesForAgents(t *testing.T) {
 		t.Helper()
 		var out strings.Builder
 		if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); err != nil {
-			t.Fatal(err)
+			t.Fatal(err, out.String())
 		}
 		for _, line := range lines {
 			if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), line) {

@@ -233,7 +233,7 @@ func TestSharedCardsComeBackHidden(t *testing.T) {
 func TestAFoldersCardIsWrittenWithItsParts(t *testing.T) {
 	for name, change := range map[string]func(p *canon.Plan, folder, note canon.Card) error{
 		"a part": func(p *canon.Plan, folder, _ canon.Card) error {
-			text := "%%STORED%%\n"
+			text := `<span class="secret">STORED</span>`
 			_, err := p.Update(folder, canon.Edit{Content: &text})
 			return err
 		},
