@@ -201,7 +201,7 @@ var waysOfWriting = []wayOfWriting{
 			nil); err != nil {
 			return err
 		}
-		return x.rest("admin", "POST", x.at(c)+"/restore", fields{"to_version": 1}, nil)
+		return x.restoreFirst(c)
 	}},
 	{"undone removal", bothForms, func(x *weave, c *planted) error {
 		err := x.rest("gm", "POST", "/api/mcp/cards", fields{"name": c.name, "content": c.text,
