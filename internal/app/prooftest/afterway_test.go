@@ -264,7 +264,7 @@ var actsAfter = []actAfter{
 			return err
 		}
 		for range 2 {
-			if err := x.rest("admin", "POST", "/api/mcp/changes/"+x.lastChange+"/undo", fields{}, nil); err != nil {
+			if err := x.undoLast("admin"); err != nil {
 				return err
 			}
 		}
@@ -278,7 +278,7 @@ var actsAfter = []actAfter{
 		}); err != nil {
 			return err
 		}
-		return x.rest("gm", "POST", "/api/mcp/changes/"+x.lastChange+"/undo", fields{}, nil)
+		return x.undoLast("gm")
 	}},
 	{"a name rule comes and goes", func(x *weave, c *planted) error {
 		for _, parts := range [][]string{{"gm", "ai", "case"}, {"gm", "ai"}} {
@@ -368,8 +368,8 @@ func (x *weave) revealAndHide(c *planted, to []any, l access.Label) error {
 	whole := x.card(c)
 	texts := []any{}
 	for _, m := range shown {
-		for _, text := range []string{x.secretOf(m.word), m.word} { // the words as the game master reads them
-			if strings.Contains(reads.Content, m.word) && strings.Contains(whole.Content, text) {
+		for _, text := range []string{x.secretOf(m.word), lineWith(whole.Content, m.word)} {
+			if text != "" && strings.Contains(reads.Content, m.word) && strings.Contains(whole.Content, text) {
 				texts = append(texts, text)
 				break
 			}
@@ -379,6 +379,25 @@ func (x *weave) revealAndHide(c *planted, to []any, l access.Label) error {
 		return nil
 	}
 	return x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": texts}, nil)
+}
+
+// lineWith returns the line of a text with a word, as the game master reads it; "" if there is none.
+func lineWith(text, word string) string {
+	at := strings.Index(text, word)
+	if at < 0 {
+		return ""
+	}
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[from:], "\n")
+	return strings.TrimSpace(line)
+}
+
+// undoLast undoes the last change; it is an error if the last write changed nothing.
+func (x *weave) undoLast(who string) error {
+	if x.lastChange == "" {
+		return errNothing
+	}
+	return x.rest(who, "POST", "/api/mcp/changes/"+x.lastChange+"/undo", fields{}, nil)
 }
 
 // restoreFirst restores the first version that the keeper sees.

@@ -213,7 +213,7 @@ var waysOfWriting = []wayOfWriting{
 			nil); err != nil {
 			return err
 		}
-		return x.rest("admin", "POST", "/api/mcp/changes/"+x.lastChange+"/undo", fields{}, nil)
+		return x.undoLast("admin")
 	}},
 	{"entity of the campaign", markdownOnly, func(x *weave, c *planted) error {
 		return x.rest("gm", "POST", "/api/campaigns/lendwater/entities", fields{"name": c.name, "entity_type": "npc",
@@ -281,9 +281,7 @@ func (x *weave) rest(who, method, path string, in fields, done func()) error {
 		} `json:"results"`
 	}
 	_ = json.Unmarshal([]byte(got.body), &out)
-	if out.Change != "" {
-		x.lastChange = out.Change
-	}
+	x.lastChange = out.Change
 	if got.status >= 300 {
 		return fmt.Errorf("%s %s: %d %s", method, path, got.status, clip(got.body, 400))
 	}

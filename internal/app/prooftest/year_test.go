@@ -353,7 +353,7 @@ var yearActs = []struct {
 			return err
 		}
 		for range 2 {
-			if err := y.rest("admin", "POST", "/api/mcp/changes/"+y.lastChange+"/undo", fields{}, nil); err != nil {
+			if err := y.undoLast("admin"); err != nil {
 				y.lost[secret] = true
 				return err
 			}
