@@ -273,7 +273,7 @@ func (d *division) openAround() {
 			if s.From < at || s.From > r.To {
 				continue
 			}
-			if rest := d.text[at:s.From]; strings.ContainsFunc(rest, isWordSign) &&
+			if rest := d.text[at:s.From]; holdsWords(rest) &&
 				d.mapStart(d.places[i].From) == r.From && !sharesWord(words, rest) {
 				for k := at; k < s.From; k++ {
 					if int(d.owners[k]) == owner {

@@ -97,6 +97,17 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// TestDivideLeavesNoTag edits the text in a hidden element: the tags around its mark stay hidden with it.
+func TestDivideLeavesNoTag(t *testing.T) {
+	const open = "<p>The quay.</p>\n<h2>After</h2>"
+	was := Text{Open: open, Parts: []Passage{{ID: "a", At: len("<p>The quay.</p>\n"), Order: 1, Label: access.NewLabel(access.LevelGM),
+		Text: "<p><span class=\"secret\">=== \"GM notes\"\na spy hides below the mill and pays</span></p>\n"}}}
+	got, _ := master(HTML).Divide(was, strings.Replace(was.Whole(), "a spy", "there a spy", 1))
+	if got.Open != open {
+		t.Errorf("players read %q", got.Open)
+	}
+}
+
 // TestDivideEdits edits whole texts, as game masters do.
 func TestDivideEdits(t *testing.T) {
 	const note = "# Hafen\n\nThe harbour is busy.\n\n" +
