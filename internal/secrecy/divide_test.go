@@ -97,6 +97,27 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// TestDivideBelowAnOpenHeading writes marks below a heading that a game master has opened: they hide, and nothing of
+// them stays.
+func TestDivideBelowAnOpenHeading(t *testing.T) {
+	for _, tc := range []struct {
+		form      Form
+		was, mark string
+	}{
+		{HTML, "seen\n<h2>GM notes</h2><p>a one</p><h3>More</h3>\n<p>Rain.</p>\n", "<template><p>HID</p></template>"},
+		{HTML, "seen\n<h2>GM notes</h2><p>a one</p>\n", `<div class="secret"><p>HID</p></div>`},
+		{HTML, "<h2>GM notes</h2><p>a one</p>\n", `<p>x</p><ul><li class="secret">HID</li></ul>`},
+		{HTML, "<p><b>GM:</b> open</p>\n", `<details class="gm"><p>HID</p></details>`},
+		{Markdown, "seen\n\n## GM notes\n\na one\n\n### More\n\nRain.\n\n", "> [!secret]\n> HID\n"},
+		{Markdown, "## GM notes\n\na one\n\n", "%%HID%%\n"},
+	} {
+		got, _ := master(tc.form).Divide(Text{Open: tc.was}, tc.was+tc.mark)
+		if strings.Contains(got.Open, "HID") || strings.Count(got.Open, "</") != strings.Count(got.Open, "<")/2 {
+			t.Errorf("%q: players read %q", tc.was+tc.mark, got.Open)
+		}
+	}
+}
+
 // TestDivideLeavesNoTag edits the text in a hidden element: the tags around its mark stay hidden with it.
 func TestDivideLeavesNoTag(t *testing.T) {
 	const open = "<p>The quay.</p>\n<h2>After</h2>"

@@ -28,6 +28,9 @@ func Peel(part string) (from, to int) {
 	opens, closes := strings.IndexByte(part[from:to], '>'), strings.LastIndex(part[from:to], "</")
 	switch {
 	case strings.HasPrefix(part[from:], "<") && opens > 0:
+		if end := elementEnd(part[from:to]); end > 0 && from+end < to {
+			return from + end, to // a heading or label, and the text after it
+		}
 		if closes > opens {
 			to = from + closes
 		}
@@ -91,12 +94,16 @@ func endTagLength(text, name string) int {
 // lineSigns matches the signs of quotes, list items and tasks at the beginning of a line.
 var lineSigns = regexp.MustCompile(`^(?:(?:>[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*)+(?:\[.\][ \t]+)?`)
 
+// maxCarriers is the number of signs and elements around a mark that are looked through.
+const maxCarriers = 16
+
 // carried returns the range of a part without the signs of quotes and list items before its mark, and without the
 // elements around it that have no mark. Without a mark there, it is the part without the blank around it.
 func carried(part string) markup.Span {
 	whole := markup.Span{From: 0, To: len(part)}
 	whole.From, whole.To = trimmed(part, whole)
-	for s := whole; s.From < s.To; {
+	s := whole
+	for n := 0; s.From < s.To && n < maxCarriers; n++ {
 		text := part[s.From:s.To]
 		if _, _, ok := findMark(text); ok {
 			return s
@@ -118,7 +125,29 @@ func carried(part string) markup.Span {
 func withinElement(text string) (in markup.Span, ok bool) {
 	t := readTag(text)
 	in = markup.Span{From: t.size, To: len(text) - endTagLength(text, t.name)}
-	return in, t.name != "" && !t.cut && in.To < len(text) && in.From <= in.To
+	return in, elementEnd(text) == len(text) && in.From <= in.To
+}
+
+var someTag = regexp.MustCompile(`</?([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>`)
+
+// elementEnd returns the offset after the end tag of the element with which a text begins; 0 if there is none.
+func elementEnd(text string) int {
+	t := readTag(text)
+	if t.name == "" || t.cut {
+		return 0
+	}
+	depth := 0
+	for _, m := range someTag.FindAllStringSubmatchIndex(text, -1) {
+		if !strings.EqualFold(text[m[2]:m[3]], t.name) {
+			continue
+		}
+		if text[m[0]+1] != '/' {
+			depth++
+		} else if depth--; depth == 0 {
+			return m[1]
+		}
+	}
+	return 0
 }
 
 // peelPair returns the range of a text between one of the pairs of signs.
@@ -159,7 +188,11 @@ func (s Signs) Wrap(text string) string {
 	}
 	if s.Within {
 		from += len(lineSigns.FindString(text[from:to]))
-		for in, ok := withinElement(text[from:to]); ok; in, ok = withinElement(text[from:to]) {
+		for range maxCarriers {
+			in, ok := withinElement(text[from:to])
+			if !ok {
+				break
+			}
 			from, to = from+in.From, from+in.To
 		}
 	}
