@@ -49,6 +49,23 @@ func TestPartsAreHiddenAndRevealed(t *testing.T) {
 	s.wantRebuilt()
 }
 
+// TestASecretIsNotWrittenAmongToldParts refuses a mark in the card that holds the parts which a reader was told.
+func TestASecretIsNotWrittenAmongToldParts(t *testing.T) {
+	s := newDesk(t)
+	s.Do("gm", "create_card", `{"name": "Inn", "text_format": "markdown", "format": "markdown", "content": "An inn. %%The cook is a spy.%%"}`)
+	id := s.As("gm").Call("get_card", `{"name": "Inn"}`).Text("hidden.0.id")
+	s.Do("gm", "reveal_part", `{"name": "Inn", "parts": ["`+id+`"], "to": ["user"]}`)
+	const holder = "Inn+Told by the GM"
+	text := s.As("gm").Call("get_card", `{"name": "`+holder+`", "format": "markdown"}`).Text("content")
+	said := s.As("gm").WantFault("validation_error", "update_card", asJSON(map[string]any{"name": holder, "format": "markdown",
+		"content": text + "\n\n%%So is the maid.%%"}))
+	if !strings.Contains(said, "into the card above") {
+		t.Errorf("it says %q", said)
+	}
+	s.Do("gm", "update_card", asJSON(map[string]any{"name": holder, "format": "markdown", "content": text + "\n\nMore."}))
+	s.As("user").Call("get_card", `{"name": "`+holder+`"}`).Lacks("maid")
+}
+
 // TestAPlayersMarksAreText tells a player that their marks hide nothing.
 func TestAPlayersMarksAreText(t *testing.T) {
 	s := newDesk(t)

@@ -32,6 +32,24 @@ func (p *Plan) checkBeside(field string, v any, l access.Label) error {
 		"give it the level gm, or write it without the mark", markup.Shorten(markup.OneLine(mark), 60))
 }
 
+// checkTold refuses a new mark in a card that holds the parts which some readers were told: they would read it.
+func (p *Plan) checkTold(h Card, text string) error {
+	form, isText := FormOf(h.TextKind())
+	if !isText || p.View().Level < access.LevelGM || onlyMasters(h.Label) || !secrecy.MayHoldMark(text, form) {
+		return nil
+	}
+	was, err := p.Snapshot.Body(p.ctx, h.Content)
+	if err != nil {
+		return err
+	}
+	w := secrecy.Writer{Form: form, Hides: true, Label: access.NewLabel(access.LevelGM), NewID: p.newPartID}
+	if now, _ := w.Divide(secrecy.Text{Open: was}, text); len(now.Parts) == 0 {
+		return nil
+	}
+	return ruleFault("content", "%q holds what some readers were told, and they would read the new secret too; write it "+
+		"into the card above", h.Name)
+}
+
 // checkLayer is checkBeside for the text of a layer, unless its readers see that text already.
 func (p *Plan) checkLayer(l Layer) error {
 	err := p.checkBeside("text", l.Text, l.Label)

@@ -183,6 +183,9 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 	case e.Beside && before.Places != nil:
 		open, c.Places = p.besideParts(before, open)
 	case before.Places != nil:
+		if err := p.checkTold(before, open); err != nil {
+			return err
+		}
 		if err := p.keepPlaces(c, before, open); err != nil {
 			return err
 		}

@@ -217,7 +217,9 @@ func (d *division) ignore(s markup.Span) {
 func (d *division) hide(s markup.Span) {
 	owner := 0
 	for i := s.From; i < s.To && owner == 0; i++ {
-		owner = int(d.owners[i])
+		if n := int(d.owners[i]); n > 0 && d.Label.Covers(d.parts[n-1].Label) { // not one that somebody was told
+			owner = n
+		}
 	}
 	if owner > len(d.before.Parts) || owner == 0 {
 		if moved := d.movedPart(d.text[s.From:s.To]); moved != 0 {

@@ -118,6 +118,27 @@ func TestDivideBelowAnOpenHeading(t *testing.T) {
 	}
 }
 
+// TestDivideTellsNoNewText writes a secret before a part that a reader was told, in a text whose nesting is unclear, so
+// that all of it is hidden: the reader is told nothing more.
+func TestDivideTellsNoNewText(t *testing.T) {
+	gm := access.NewLabel(access.LevelGM)
+	was := Text{Parts: []Passage{
+		{ID: "a", Order: 1024, Label: access.NewLabel(access.LevelGM, "ada"), Text: "<p hidden>Old.</p>\n\n"},
+		{ID: "b", Order: 2048, Label: gm, Text: "<secret>x\n\n%% y\n"},
+	}}
+	for _, text := range []string{"%%NEW%%\n\n", "%%NEW%%\n\nMore.\n\n", "<secret>NEW\n\n"} {
+		got, _ := master(Markdown).Divide(was, text+was.Whole())
+		for _, p := range got.Parts {
+			if strings.Contains(p.Text, "NEW") && !gm.Covers(p.Label) {
+				t.Errorf("%q: %q is told to %v", text, p.Text, p.Label)
+			}
+		}
+		if strings.Contains(got.Open, "NEW") {
+			t.Errorf("%q: players read %q", text, got.Open)
+		}
+	}
+}
+
 // TestDivideLeavesNoTag edits the text in a hidden element: the tags around its mark stay hidden with it.
 func TestDivideLeavesNoTag(t *testing.T) {
 	const open = "<p>The quay.</p>\n<h2>After</h2>"
