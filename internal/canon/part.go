@@ -300,15 +300,20 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 		w.Ranges = append(slices.Clone(w.Ranges), secrecy.Ranges(spans)...)
 		w.TextSigns = p.grant.Request().Unsure == access.UnsureText
 	}
-	text, out := w.Divide(was.Text, *e.Content)
+	text, out, ok := exactText(was.Text, e, w.Converted)
+	if !ok {
+		text, out = w.Divide(was.Text, *e.Content)
+	}
 	if !e.Undivided {
 		for _, m := range out.Ignored {
 			p.set.ignored = append(p.set.ignored, m.What)
 		}
 	}
 	next := &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
-	if d := p.divided[c.ID]; d != nil && !d.written {
-		next.fields, next.hid = d.fields, next.hid || d.hid
+	if d := p.divided[c.ID]; d != nil {
+		if next.hid = next.hid || d.hid; !d.written {
+			next.fields = d.fields
+		}
 	}
 	if len(text.Parts)+len(was.holders)+len(next.fields) > 0 {
 		p.divided[c.ID] = next
@@ -317,6 +322,38 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 		return text.Open, p.labelRefers(*c, text.Open)
 	}
 	return text.Open, nil
+}
+
+// exactText returns the text that an edit brings back, with its parts as they were and the labels that they have now.
+// ok is false if that would open text that was hidden since: then the texts have to be compared.
+func exactText(now secrecy.Text, e Edit, converted bool) (t secrecy.Text, out secrecy.Outcome, ok bool) {
+	if e.exact == nil || converted || e.exact.Whole() != *e.Content {
+		return t, out, false
+	}
+	t = secrecy.Text{Open: e.exact.Open, Parts: slices.Clone(e.exact.Parts)}
+	labels := map[string]access.Label{}
+	for _, p := range now.Parts {
+		labels[p.ID] = p.Label
+	}
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		if label, is := labels[p.ID]; is {
+			p.Label = label
+			delete(labels, p.ID)
+			continue
+		}
+		out.New, out.Hid = append(out.New, p.ID), out.Hid || secrecy.Tells(now.Open, p.Text)
+	}
+	for _, p := range now.Parts {
+		if _, isGone := labels[p.ID]; !isGone {
+			continue
+		}
+		if secrecy.Tells(t.Open, p.Text) {
+			return t, out, false
+		}
+		out.Gone = append(out.Gone, p.ID)
+	}
+	return t, out, true
 }
 
 // divideBeforeOpening divides the texts of a card that gets a label under which players see it, and of the cards

@@ -104,6 +104,7 @@ type Edit struct {
 	AsWritten   bool            // hidden parts keep their text, also without a mark
 	Places      *Places         // of the hidden parts in the content, for a card that holds some; see Places
 	Beside      bool            // the content is the text beside the hidden parts that the card holds, which stay
+	exact       *secrecy.Text   // the content with its hidden parts, of a version that is brought back
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.

@@ -191,7 +191,7 @@ func (p *Plan) editTo(c Card, v Version, at Seq) (Edit, error) {
 		return Edit{}, err
 	}
 	content := t.Whole()
-	e.Content, e.AsWritten, e.Hide = &content, true, secrecy.Ranges(t.Places())
+	e.Content, e.AsWritten, e.Hide, e.exact = &content, true, secrecy.Ranges(t.Places()), &t
 	return e, nil
 }
 

@@ -139,6 +139,23 @@ func TestDivideTellsNoNewText(t *testing.T) {
 	}
 }
 
+// TestDivideKeepsShortParts rewrites whole texts in which short parts lose their marks: their words stay hidden.
+func TestDivideKeepsShortParts(t *testing.T) {
+	for _, tc := range []struct{ was, whole string }{
+		{"Iron.\n\n%%zqwbee sleeps%%\n\nSmoke.", "Coal. Now zqwbee sleeps\n\nFire."},
+		{"Iron.\n\n%%zqwbee sleeps%%\n\nSmoke.", "Iron and coal. Then zqwbee sleeps.\n\nFire."},
+		{"Rooms here.\n\n%%zqwbee one%%\n\n%%zqwcow two%%\n\nAle.", "Rooms here. zqwbee one\n\nAle zqwcow two."},
+		{"Tom.\n\n%%zqvampire%%\n", "Tom is a zqvampire here.\n"},
+	} {
+		w := master(Markdown)
+		was, _ := w.Divide(Text{}, tc.was)
+		got, _ := w.Divide(was, tc.whole)
+		if strings.Contains(got.Open, "zq") || !strings.Contains(got.Whole(), "zq") {
+			t.Errorf("%q: players read %q", tc.whole, got.Open)
+		}
+	}
+}
+
 // TestDivideLeavesNoTag edits the text in a hidden element: the tags around its mark stay hidden with it.
 func TestDivideLeavesNoTag(t *testing.T) {
 	const open = "<p>The quay.</p>\n<h2>After</h2>"

@@ -50,7 +50,7 @@ func (d *division) keepLines() {
 	if fresh == nil {
 		return
 	}
-	lines, said := map[string]int{}, sayings{}
+	lines, said, least := map[string]int{}, sayings{}, minPhrase
 	for i, p := range d.before.Parts {
 		from, to := Peel(p.Text)
 		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
@@ -63,9 +63,14 @@ func (d *division) keepLines() {
 				said.addPhrase(phrase, i+1)
 			}
 		}
-		said.addAll(p.Text[from:to], i+1)
+		inner := p.Text[from:to]
+		said.addAll(inner, i+1)
+		if words := wordsIn(inner); len(words) > 0 && len(words) < minPhrase && len(strings.TrimSpace(inner)) >= minWord &&
+			!d.keepsWord(i+1, wordsOf(inner)) {
+			said[hashWords(inner, words)], least = i+1, 1 // a short part is gone: its words may stand elsewhere
+		}
 	}
-	d.keepSaid(said, fresh)
+	d.keepSaid(said, fresh, least)
 	at := 0
 	var open map[string]bool // lines of the open text before
 	for line := range strings.SplitAfterSeq(d.text, "\n") {
@@ -83,6 +88,17 @@ func (d *division) keepLines() {
 			}
 		}
 	}
+}
+
+// keepsWord reports whether the text that a part has still holds one of some words.
+func (d *division) keepsWord(owner int, words map[string]bool) bool {
+	var kept []byte
+	for i, o := range d.owners {
+		if int(o) == owner {
+			kept = append(kept, d.text[i])
+		}
+	}
+	return sharesWord(words, string(kept))
 }
 
 // coresOf returns the lines of a text as coreOf does.
@@ -136,16 +152,20 @@ type sayings map[uint64]int
 // sayingSeed makes the sayings of all texts comparable.
 var sayingSeed = maphash.MakeSeed()
 
-// addAll adds all texts of minPhrase to minSaid words; with an owner, those of minSaid words alone.
-func (s sayings) addAll(text string, owner ...int) {
+// addAll adds all texts of minSaid words.
+func (s sayings) addAll(text string, owner int) {
+	words := wordsIn(text)
+	for i := 0; i+minSaid <= len(words); i++ {
+		s[hashWords(text, words[i:i+minSaid])] = owner
+	}
+}
+
+// addFrom adds all texts of some to minSaid words.
+func (s sayings) addFrom(least int, text string) {
 	words := wordsIn(text)
 	for i := range words {
-		for n := minPhrase; n <= minSaid && i+n <= len(words); n++ {
-			if len(owner) == 0 {
-				s[hashWords(text, words[i:i+n])] = 1
-			} else if n == minSaid {
-				s[hashWords(text, words[i:i+n])] = owner[0]
-			}
+		for n := least; n <= minSaid && i+n <= len(words); n++ {
+			s[hashWords(text, words[i:i+n])] = 1
 		}
 	}
 }
@@ -197,7 +217,7 @@ func withoutTags(text string) string {
 
 // keepSaid hides the texts of hidden parts that stand anywhere in the fresh text, and not in the open text before,
 // with the new text around them in their line or block.
-func (d *division) keepSaid(hidden sayings, fresh []bool) {
+func (d *division) keepSaid(hidden sayings, fresh []bool, least int) {
 	words := wordsIn(d.text)
 	var open sayings
 	done := 0
@@ -205,7 +225,7 @@ func (d *division) keepSaid(hidden sayings, fresh []bool) {
 		isFresh := false
 		for n := 1; n <= minSaid && i+n <= len(words); n++ {
 			w := words[i+n-1]
-			if isFresh = isFresh || slices.Contains(fresh[w.From:w.To], true); !isFresh || n < minPhrase {
+			if isFresh = isFresh || slices.Contains(fresh[w.From:w.To], true); !isFresh || n < least {
 				continue
 			}
 			said := markup.Span{From: words[i].From, To: w.To}
@@ -216,7 +236,7 @@ func (d *division) keepSaid(hidden sayings, fresh []bool) {
 			}
 			if open == nil {
 				open = sayings{}
-				open.addAll(d.before.Open)
+				open.addFrom(least, d.before.Open)
 			}
 			if open[h] != 0 {
 				continue
@@ -247,4 +267,10 @@ func (d *division) blockAround(said markup.Span) markup.Span {
 		block.To = said.To + tag[0]
 	}
 	return block
+}
+
+// Tells reports whether an open text has a word that tells something of a hidden part.
+func Tells(open, part string) bool {
+	from, to := Peel(part)
+	return sharesWord(wordsOf(part[from:to]), open)
 }
