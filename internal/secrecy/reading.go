@@ -16,8 +16,8 @@ type Reading struct {
 // isSure reports whether each mark of the text has its end and hides for certain.
 func (r *Reading) isSure() bool {
 	h := r.split()
-	if r.form == HTML && strings.Contains(r.text, percents) {
-		return false // they may be comments of Markdown
+	if r.form == HTML && mayHoldForeign(r.text) {
+		return false
 	}
 	return !r.looks && h.UnclosedAt < 0 && len(h.loose) == 0 && (r.form != Markdown ||
 		!slices.ContainsFunc(textMarks(h.Open), func(m Mark) bool { return m.Doubt }))

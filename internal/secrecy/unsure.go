@@ -80,8 +80,41 @@ const percents = "%%"
 
 // mayBeUnsure reports whether a text has a sign of a mark or a word that looks secret.
 func mayBeUnsure(text string, form Form) bool {
-	return form == Plain || MayHoldMark(text, form) || form == HTML && strings.Contains(text, percents) ||
+	return form == Plain || MayHoldMark(text, form) || form == HTML && mayHoldForeign(text) ||
 		form == Markdown && (strings.ContainsAny(text, ":#<!=/|-&") || holdsWide(text))
+}
+
+// mayHoldForeign reports whether a text in HTML may have marks of Markdown: comments, or lines that begin no element.
+func mayHoldForeign(text string) bool {
+	if strings.Contains(text, percents) {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "<") && MayHoldMark(line, Markdown) {
+			return true
+		}
+	}
+	return false
+}
+
+// addForeign adds the marks of a text in HTML that would hide in Markdown, which its author may have thought of.
+func (u *unsureMarks) addForeign() {
+	known := slices.Clone(u.exact)
+	for _, spans := range u.doubts {
+		known = append(known, spans...)
+	}
+	for _, s := range exactSpans(u.text, Markdown) {
+		line, _, _ := strings.Cut(strings.TrimSpace(u.text[s.from:s.to]), "\n")
+		if strings.HasPrefix(line, percents) || // it is known
+			slices.ContainsFunc(known, func(k span) bool { return k.from < s.to && s.from < k.to }) {
+			continue
+		}
+		m := Mark{Rule: ruleBlock, What: markup.Shorten(line, 40) + " in HTML", Doubt: true}
+		if _, is := u.doubts[m]; !is && len(u.order) < maxUnsure {
+			u.order = append(u.order, m)
+		}
+		u.doubts[m] = append(u.doubts[m], s)
+	}
 }
 
 func readUnsure(text string, form Form) unsureMarks {
@@ -121,6 +154,9 @@ func readUnsure(text string, form Form) unsureMarks {
 				u.doubts[m] = append(u.doubts[m], s)
 			}
 		}
+	}
+	if form == HTML && mayHoldForeign(text) {
+		u.addForeign()
 	}
 	return u
 }

@@ -73,13 +73,18 @@ func TestForeignMarks(t *testing.T) {
 		asked int
 		open  string // if the marks hide
 	}{
-		"<p>A %%HID%% b</p>":                 {1, "<p>A b</p>"},
-		"A %%HID%% b":                        {1, "A b"},
-		"<p>%%HID%%</p><p>A</p>":             {1, "<p>A</p>"},
-		"<p>50%% of <b>20%%</b></p>":         {0, "<p>50%% of <b>20%%</b></p>"},
-		"<p>A <code>%%b%%</code></p>":        {0, "<p>A <code>%%b%%</code></p>"},
-		"<p>A <!-- %%HID%% --> b</p>":        {0, "<p>A b</p>"},
-		"<pre>%%a%%</pre><p>%%HID%%</p><p/>": {1, "<pre>%%a%%</pre><p/>"},
+		"<p>A %%HID%% b</p>":                       {1, "<p>A b</p>"},
+		"A %%HID%% b":                              {1, "A b"},
+		"<p>%%HID%%</p><p>A</p>":                   {1, "<p>A</p>"},
+		"<p>50%% of <b>20%%</b></p>":               {0, "<p>50%% of <b>20%%</b></p>"},
+		"<p>A <code>%%b%%</code></p>":              {0, "<p>A <code>%%b%%</code></p>"},
+		"<p>A <!-- %%HID%% --> b</p>":              {0, "<p>A b</p>"},
+		"An inn.\n\n> [!secret] Cellar\n> HID\n":   {1, "An inn.\n"},
+		"An inn.\n\n## GM notes\n\nHID\n":          {1, "An inn.\n"},
+		"<p>An inn.</p>\n\n::: secret\nHID\n:::\n": {1, "<p>An inn.</p>\n"},
+		"An inn.\n\n[//]: # (HID)\n":               {1, "An inn.\n"},
+		"<p>1 &gt; 0</p>\n<h2>Open</h2>":           {0, "<p>1 &gt; 0</p>\n<h2>Open</h2>"},
+		"<pre>%%a%%</pre><p>%%HID%%</p><p/>":       {1, "<pre>%%a%%</pre><p/>"},
 	} {
 		list := FindUnsure("", text, HTML)
 		if got := answered(text, HTML, list, true); len(list) != want.asked || got.Open != want.open {
