@@ -66,6 +66,18 @@ func TestASecretIsNotWrittenAmongToldParts(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "`+holder+`"}`).Lacks("maid")
 }
 
+// TestReplacingSignsKeepsParts takes the signs of comments away everywhere: the hidden parts stay in their text, and each
+// is counted once.
+func TestReplacingSignsKeepsParts(t *testing.T) {
+	s := newDesk(t)
+	s.Do("gm", "create_card", `{"name": "Loom", "text_format": "markdown", "format": "markdown",
+		"content": "Wool. %%zqrm weaves%% Dye.\n\n%%zqsy%%"}`)
+	s.As("gm").Call("replace_everywhere", `{"find": "%%", "replace": "", "prefix": "Loom"}`).Want("matches", 4)
+	s.Do("gm", "replace_everywhere", `{"find": "%%", "replace": "", "prefix": "Loom", "dry_run": false}`).Want("matches", 4)
+	s.As("gm").Call("get_card", `{"name": "Loom", "format": "markdown"}`).Has("zqrm weaves", "zqsy").Want("hidden.1.from", "players")
+	s.As("user").Call("get_card", `{"name": "Loom", "format": "markdown"}`).Lacks("zq")
+}
+
 // TestAPlayersMarksAreText tells a player that their marks hide nothing.
 func TestAPlayersMarksAreText(t *testing.T) {
 	s := newDesk(t)

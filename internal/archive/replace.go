@@ -137,10 +137,14 @@ func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Pat
 				"more than %d cards, or %d MiB, would have to be searched; narrow the search by prefix, type or tag", replaceScan,
 				replaceBytes>>20)
 		}
-		if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
+		if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 && c.Parts == canon.NoParts {
 			continue
 		}
-		before, err := p.Content(ctx, c)
+		read := p.Content
+		if c.HoldsParts() {
+			read = p.Beside // the parts are in the text of the card above
+		}
+		before, err := read(ctx, c)
 		if err == nil && has(before) {
 			err = in.planCard(ctx, p, c, before, patch, out)
 		}
@@ -178,7 +182,7 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 			in.Limit,
 			replaceCards)
 	}
-	card, err := p.Update(c, canon.Edit{Content: &r.Content})
+	card, err := p.Update(c, canon.Edit{Content: &r.Content, Beside: c.HoldsParts()})
 	if err != nil {
 		return inCard(c, err)
 	}
