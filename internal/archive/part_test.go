@@ -66,6 +66,17 @@ func TestASecretIsNotWrittenAmongToldParts(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "`+holder+`"}`).Lacks("maid")
 }
 
+// TestAMarkOfTheWholeTextHidesInHTML writes Markdown with a tag that hides the whole note into cards that keep HTML.
+func TestAMarkOfTheWholeTextHidesInHTML(t *testing.T) {
+	for _, text := range []string{"An inn #gm-only ZQnine.", "#gm-only\n\nZQ", "Inn ZQ\n\n#secret", "ZQ %%x%% #gm"} {
+		s := newDesk(t)
+		s.Do("gm", "create_card", asJSON(map[string]any{"name": "Inn", "format": "markdown", "content": text})).
+			Want("hidden.0.from", "players")
+		s.As("user").Call("get_card", `{"name": "Inn"}`).Lacks("ZQ")
+		s.As("gm").Call("get_card", `{"name": "Inn"}`).Has("ZQ")
+	}
+}
+
 // TestReplacingSignsKeepsParts takes the signs of comments away everywhere: the hidden parts stay in their text, and each
 // is counted once.
 func TestReplacingSignsKeepsParts(t *testing.T) {

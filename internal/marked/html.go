@@ -18,7 +18,10 @@ func ToHTML(ctx context.Context, markdown string) (string, error) {
 		return "", err
 	}
 	html, err := markup.ToHTML(ctx, rest)
-	return k.intoHTML(html), err
+	if html = k.intoHTML(html); secrecy.HidesWhole(markdown) {
+		html = "<div class=\"secret\">\n" + html + "\n</div>"
+	}
+	return html, err
 }
 
 // takeFromMarkdown replaces the marked parts of Markdown by words. as returns what the keeper holds, given a part and

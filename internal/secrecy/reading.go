@@ -61,6 +61,9 @@ func isExactMark(m Mark) bool { return !m.Doubt }
 
 func everyMark(Mark) bool { return true }
 
+// HidesWhole reports whether a Markdown text has an exact mark that is about all of it.
+func HidesWhole(text string) bool { return wholeMarked(text, Markdown) }
+
 // wholeMarked reports whether a Markdown text has an exact mark that is about all of it, such as the tag #gm.
 func wholeMarked(text string, form Form) bool {
 	return form == Markdown && slices.ContainsFunc(textMarks(text), isExactMark)
