@@ -342,7 +342,7 @@ func exactText(now secrecy.Text, e Edit, converted bool) (t secrecy.Text, out se
 			delete(labels, p.ID)
 			continue
 		}
-		out.New, out.Hid = append(out.New, p.ID), out.Hid || secrecy.Tells(now.Open, p.Text)
+		out.New, out.Hid = append(out.New, p.ID), out.Hid || secrecy.IsIn(now.Open, p.Text)
 	}
 	for _, p := range now.Parts {
 		if _, isGone := labels[p.ID]; !isGone {

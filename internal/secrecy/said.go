@@ -274,3 +274,10 @@ func Tells(open, part string) bool {
 	from, to := Peel(part)
 	return sharesWord(wordsOf(part[from:to]), open)
 }
+
+// IsIn reports whether the text of a hidden part, without its mark, stands in an open text.
+func IsIn(open, part string) bool {
+	from, to := Peel(part)
+	inner := strings.TrimSpace(part[from:to])
+	return inner != "" && strings.Contains(open, inner)
+}
