@@ -344,11 +344,15 @@ func exactText(now secrecy.Text, e Edit, converted bool) (t secrecy.Text, out se
 		}
 		out.New, out.Hid = append(out.New, p.ID), out.Hid || secrecy.IsIn(now.Open, p.Text)
 	}
+	if len(labels) == 0 {
+		return t, out, true
+	}
+	tells := secrecy.Tells(t.Open)
 	for _, p := range now.Parts {
 		if _, isGone := labels[p.ID]; !isGone {
 			continue
 		}
-		if secrecy.Tells(t.Open, p.Text) {
+		if tells(p.Text) {
 			return t, out, false
 		}
 		out.Gone = append(out.Gone, p.ID)

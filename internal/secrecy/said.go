@@ -51,6 +51,7 @@ func (d *division) keepLines() {
 		return
 	}
 	lines, said, least := map[string]int{}, sayings{}, minPhrase
+	kept := d.keptTexts()
 	for i, p := range d.before.Parts {
 		from, to := Peel(p.Text)
 		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
@@ -66,7 +67,7 @@ func (d *division) keepLines() {
 		inner := p.Text[from:to]
 		said.addAll(inner, i+1)
 		if words := wordsIn(inner); len(words) > 0 && len(words) < minPhrase && len(strings.TrimSpace(inner)) >= minWord &&
-			!d.keepsWord(i+1, wordsOf(inner)) {
+			!sharesWord(wordsOf(inner), string(kept[i+1])) {
 			said[hashWords(inner, words)], least = i+1, 1 // a short part is gone: its words may stand elsewhere
 		}
 	}
@@ -90,15 +91,15 @@ func (d *division) keepLines() {
 	}
 }
 
-// keepsWord reports whether the text that a part has still holds one of some words.
-func (d *division) keepsWord(owner int, words map[string]bool) bool {
-	var kept []byte
-	for i, o := range d.owners {
-		if int(o) == owner {
-			kept = append(kept, d.text[i])
+// keptTexts returns the text that each part of before has still, by its owner.
+func (d *division) keptTexts() [][]byte {
+	kept := make([][]byte, len(d.before.Parts)+1)
+	for i, owner := range d.owners {
+		if owner > 0 && int(owner) < len(kept) {
+			kept[owner] = append(kept[owner], d.text[i])
 		}
 	}
-	return sharesWord(words, string(kept))
+	return kept
 }
 
 // coresOf returns the lines of a text as coreOf does.
@@ -269,10 +270,13 @@ func (d *division) blockAround(said markup.Span) markup.Span {
 	return block
 }
 
-// Tells reports whether an open text has a word that tells something of a hidden part.
-func Tells(open, part string) bool {
-	from, to := Peel(part)
-	return sharesWord(wordsOf(part[from:to]), open)
+// Tells returns a function that reports whether an open text has a word that tells something of a hidden part.
+func Tells(open string) func(part string) bool {
+	words := wordsOf(open)
+	return func(part string) bool {
+		from, to := Peel(part)
+		return sharesWord(words, part[from:to])
+	}
 }
 
 // IsIn reports whether the text of a hidden part, without its mark, stands in an open text.
