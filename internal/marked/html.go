@@ -114,7 +114,7 @@ func withoutBegin(text, begin string) string {
 
 // commentForm matches the comments of Markdown and the declarations of HTML, also without an end.
 var commentForm = regexp.MustCompile(`(?sm)%%(.*?)(?:%%|\z)|<!--(.*?)(?:-->|\z)|` +
-	`^[ \t>]*\[[^\]\n]*\]:[ \t]*<?#?>?[ \t]*[("'](.*?)[)"'][ \t]*$|<[!?]([^>]*)(?:>|\z)`)
+	`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*\[[^\]\n]*\]:[ \t]*<?#?>?[ \t]*[("'](.*?)[)"'][ \t]*$|<[!?]([^>]*)(?:>|\z)`)
 
 // maxConverted is the number of parts that are converted. Further ones become comments, which takes less time.
 const maxConverted = 500

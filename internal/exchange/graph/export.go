@@ -21,14 +21,18 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (e
 	return record.Export(ctx, c, g, name, writeGraph)
 }
 
-func writeGraph(to io.Writer, cards []*record.Written) error {
+func writeGraph(to io.Writer, cards []*record.Written) (problems []exchange.Problem, err error) {
 	lines := json.NewEncoder(to)
 	lines.SetEscapeHTML(false)
 	for _, w := range cards {
+		observations, ok := observationsOf(w)
+		if !ok {
+			problems = append(problems, record.ProblemLeftOut(w.Card))
+		}
 		line := map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
-			"observations": observationsOf(w)}
+			"observations": observations}
 		if err := lines.Encode(withLabel(line, w.Card.Label)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, w := range cards {
@@ -40,11 +44,11 @@ func writeGraph(to io.Writer, cards []*record.Written) error {
 			}
 			line := map[string]any{"type": "relation", "from": w.Card.Name, "to": r.To, "relationType": r.Kind}
 			if err := lines.Encode(withLabel(line, r.Label)); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return problems, nil
 }
 
 // withLabel adds the label of a card or relation that players do not see.
@@ -61,10 +65,27 @@ func entityTypeOf(w *record.Written) string {
 	return cmp.Or(decoded.TextOf(m["entityType"]), w.Card.Type)
 }
 
-// observationsOf returns the items of a text that is one list, or else its paragraphs.
-func observationsOf(w *record.Written) []string {
+// observationsOf returns the items of a text that is one list, or else its paragraphs. The game master's text beside
+// it, and hidden parts that would be divided, are one more. ok reports whether they have all of it.
+func observationsOf(w *record.Written) (all []string, ok bool) {
+	texts := w.Texts
+	if w.Secret != "" {
+		texts.Whole += "\n\n[gm]\n" + w.Secret + "\n[/gm]"
+		texts.Hidden += "\n\n" + w.Secret
+	}
+	observations := func(text, hidden string) []string {
+		return append([]string{}, decoded.NonEmpty(append(itemsOf(text), hidden)...)...)
+	}
+	text, hidden, ok := texts.For(record.Markdown, func(text, hidden string) string {
+		return asList(observations(text, hidden))
+	})
+	return observations(text, hidden), ok
+}
+
+// itemsOf returns the items of a text that is one list, or else its paragraphs.
+func itemsOf(text string) []string {
 	out := []string{}
-	text := strings.TrimSpace(w.Text + "\n\n" + w.Secret)
+	text = strings.TrimSpace(text)
 	isList := strings.HasPrefix(text, "- ")
 	for line := range strings.Lines(text) {
 		isList = isList && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "  ") || strings.TrimSpace(line) == "")

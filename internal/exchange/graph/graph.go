@@ -21,22 +21,9 @@ import (
 // the memory server does not.
 const memberVisibility = "visibility"
 
-// labelOf returns the label of an entity or relation, or nil. A visibility that cannot be read is the GM's.
-func labelOf(m map[string]any) *access.Label {
-	text := decoded.TextOf(m[memberVisibility])
-	if m[memberVisibility] == nil || text == access.LevelUser.String() {
-		return nil
-	}
-	label := access.NewLabel(access.LevelGM)
-	if err := label.UnmarshalText([]byte(text)); err != nil || label.Level < access.LevelGM {
-		label = access.NewLabel(access.LevelGM)
-	}
-	return &label
-}
-
 // entity is a node of the graph.
 type entity struct {
-	label        *access.Label
+	visibility   any
 	name, kind   string
 	observations []string
 	line         int
@@ -132,9 +119,10 @@ func (x *reader) readValue(v any, line int) {
 		x.readValue(entities, line)
 		x.readValue(relations, line)
 	case text("from") != "" && text("to") != "":
-		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line, labelOf(m)})
+		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line,
+			record.LabelOf(m[memberVisibility])})
 	case text("name") != "":
-		e := &entity{name: text("name"), kind: text("entityType"), line: line, label: labelOf(m),
+		e := &entity{name: text("name"), kind: text("entityType"), line: line, visibility: m[memberVisibility],
 			observations: decoded.ListOf(m["observations"])}
 		if old := x.byName[e.name]; old != nil {
 			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
@@ -151,17 +139,12 @@ func (x *reader) readValue(v any, line int) {
 func (x *reader) addEntities(ctx context.Context) (err error) {
 	for _, e := range x.entities {
 		typ, fields := record.TypeFor(e.kind)
-		level, readers := access.LevelUser, []string(nil)
-		if e.label != nil {
-			level = e.label.Level
-			for _, subject := range e.label.Subjects {
-				readers = append(readers, string(subject))
-			}
-		}
 		fields["memory"] = map[string]any{"entityType": e.kind}
-		if e.sheet, err = x.s.Add(ctx, record.Card{Key: []string{e.name}, File: fmt.Sprintf("%s:%d", x.file, e.line),
+		r := record.Card{Key: []string{e.name}, File: fmt.Sprintf("%s:%d", x.file, e.line),
 			Name: e.name, Suffixes: []string{e.kind}, Type: typ, Codename: "memory-" + e.name, Fields: fields,
-			Level: level, Readers: readers, Form: record.Markdown, Text: record.Text(e.list())}); err != nil {
+			Form: record.Markdown, Text: record.Text(asList(e.observations))}
+		r.Narrow(e.visibility)
+		if e.sheet, err = x.s.Add(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -185,10 +168,10 @@ func (x *reader) addEntities(ctx context.Context) (err error) {
 	return nil
 }
 
-// list returns the observations as a list in Markdown.
-func (e *entity) list() string {
+// asList returns observations as a list in Markdown.
+func asList(observations []string) string {
 	var b strings.Builder
-	for _, o := range e.observations {
+	for _, o := range observations {
 		b.WriteString("- " + strings.ReplaceAll(o, "\n", "\n  ") + "\n")
 	}
 	return b.String()
@@ -213,7 +196,7 @@ func Format() exchange.Format {
 			Maps: "Entities become cards of the type that their entityType names, observations a list, " +
 				"relations relationships. An export writes the cards with a text as entities.",
 			Lost: "Lines that are not JSON, and relations to entities that are not there, are named.",
-			Sight: "The format has no secrets of its own: the import's level, the member `visibility` that an export adds, and the marks " +
-				"below in its texts.",
+			Sight: "The format has no secrets of its own: the import's level, the member `visibility` that an export " +
+				"adds, and the marks below in its texts.",
 			Tried: "memory.jsonl of oshliaer/server-memory-editor"}}
 }

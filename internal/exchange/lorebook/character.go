@@ -155,10 +155,12 @@ func addCharacter(ctx context.Context, s *record.Source, files fs.FS, ch *charac
 	if nick := decoded.TextOf(ch.data["nickname"]); nick != "" {
 		fields["aliases"] = nameKeys([]string{nick}, name)
 	}
-	sh, err := s.Add(ctx, record.Card{Key: append([]string{"character"}, key...), File: ch.file, Name: name,
+	r := record.Card{Key: append([]string{"character"}, key...), File: ch.file, Name: name,
 		Suffixes: []string{"character", decoded.TextOf(ch.data["creator"])}, Type: "Character", Form: record.Plain,
 		Codename: "character-" + name, Fields: fields, Tags: decoded.ListOf(ch.data["tags"]),
-		Text: textsOf(ch.data, publicTexts)})
+		Text: textsOf(ch.data, publicTexts)}
+	r.Narrow(record.Visibility(ch.data))
+	sh, err := s.Add(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -65,11 +65,19 @@ func (x *exporter) addFile(name string, v any) error {
 
 // textFor returns a card's text as the source had it if the card was not edited, else as Markdown.
 func (x *exporter) textFor(ctx context.Context, c canon.Card, source string) (string, error) {
-	text, err := x.view.Content(ctx, c)
-	if err != nil || text == record.PlainHTML(source) {
+	whole, err := x.view.WholeText(ctx, c)
+	if err != nil || c.Places == nil && len(whole.Parts) == 0 && whole.Open == record.PlainHTML(source) {
 		return source, err
 	}
-	return record.ReadMarkdown(ctx, x.view, c)
+	texts, err := record.ReadTexts(ctx, x.view, c)
+	if err != nil {
+		return "", err
+	}
+	text, hidden, ok := texts.For(record.Plain, record.Joined)
+	if !ok {
+		x.sum.Problems = append(x.sum.Problems, record.ProblemLeftOut(c))
+	}
+	return record.Joined(text, hidden), nil
 }
 
 // storedEntry is the field fieldEntry of a card.
@@ -97,7 +105,7 @@ func storedOf(c canon.Card) (e storedEntry, ok bool) {
 // imported, and the file World.json for all other cards with a text.
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string) (exchange.Summary, error) {
 	return export(ctx, c, g, dir, func(x *exporter) error {
-		books, heads := map[string][]any{}, map[string]storedEntry{}
+		books, heads := map[string]*written{}, map[string]storedEntry{}
 		for card, err := range x.view.AllCards(ctx, canon.Filter{}) {
 			if err != nil {
 				return err
@@ -115,18 +123,43 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string) (ex
 				return err
 			}
 			book := cmp.Or(stored.Book, "World")
-			if entry != nil {
-				books[book] = append(books[book], entry)
-				x.sum.Cards++
+			if entry == nil {
+				continue
 			}
+			if books[book] == nil {
+				books[book] = &written{}
+			}
+			books[book].add(entry, card)
+			x.sum.Cards++
 		}
 		for _, name := range decoded.SortedKeys(books) {
-			if err := x.addFile(name, worldInfoFile(heads[name], books[name])); err != nil {
+			if err := x.addFile(name, worldInfoFile(heads[name], books[name].sighted())); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// written are the entries of a book that are written, and the labels of their cards.
+type written struct {
+	entries []any
+	labels  []access.Label
+}
+
+func (w *written) add(entry map[string]any, card canon.Card) {
+	w.entries, w.labels = append(w.entries, entry), append(w.labels, card.Label)
+}
+
+// sighted returns the entries. If players see any, each other says that they do not; an import asks whether a book
+// without such entries is to be seen.
+func (w *written) sighted() []any {
+	if slices.ContainsFunc(w.labels, func(l access.Label) bool { return l.Level == access.LevelUser }) {
+		for i, entry := range w.entries {
+			record.SetVisibility(entry.(map[string]any), w.labels[i])
+		}
+	}
+	return w.entries
 }
 
 // isEntryType reports whether the text of a card can be an entry.
@@ -174,7 +207,7 @@ func hintsOf(c canon.Card) hints {
 	return f.Hints
 }
 
-func orEmpty(list []string) []string { return append([]string{}, list...) }
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
 // worldInfoFile returns the file of a book. An entry keeps its number, and others get free ones.
 func worldInfoFile(head storedEntry, list []any) map[string]any {
@@ -262,6 +295,7 @@ func (x *exporter) characterData(ctx context.Context, c canon.Card) (map[string]
 		}
 	}
 	data["name"] = c.Name
+	record.SetVisibility(data, c.Label)
 	var texts []string
 	for _, b := range textsOf(source, publicTexts) {
 		texts = append(texts, b.Text)
@@ -307,7 +341,7 @@ func (x *exporter) addBookData(ctx context.Context, c canon.Card, data map[strin
 
 // bookEntries returns the entries of a book as a character book has them, by their ids.
 func (x *exporter) bookEntries(ctx context.Context, head canon.Card) ([]any, error) {
-	all := []any{}
+	var all written
 	for link, err := range x.view.AllLinks(ctx, canon.LinkQuery{To: head.ID, Kinds: []string{"member_of"}}) {
 		if err != nil {
 			return nil, err
@@ -325,11 +359,12 @@ func (x *exporter) bookEntries(ctx context.Context, head canon.Card) ([]any, err
 			return nil, err
 		}
 		stored.Entry["content"] = text
-		all = append(all, stored.Entry)
+		all.add(stored.Entry, card)
 		x.sum.Cards++
 	}
-	slices.SortStableFunc(all, func(a, b any) int { return cmp.Compare(idOf(a), idOf(b)) })
-	return all, nil
+	entries := orEmpty(all.sighted())
+	slices.SortStableFunc(entries, func(a, b any) int { return cmp.Compare(idOf(a), idOf(b)) })
+	return entries, nil
 }
 
 func idOf(entry any) int {

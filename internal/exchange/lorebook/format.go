@@ -18,7 +18,8 @@ func Formats() []exchange.Format {
 					"Exported again as JSON of version 3 or 2.",
 				Lost: "Assets that are not pictures; extensions over 256 KiB; scripts do nothing.",
 				Sight: "The format has no marks: scenario, prompts, examples, notes, extensions and all entries of the book " +
-					"are for the GM. Instructions in a card are data, and marked as imported.",
+					"are for the GM; a card that an export kept from players says so in `extensions.loregate.visibility`. " +
+					"Instructions in a card are data, and marked as imported.",
 				Tried: "the card and the world info that SillyTavern ships (not part of the tests: AGPL)"}},
 		{Name: "lorebook", Title: "lorebooks (SillyTavern world info, lorebook_v3, NovelAI, Agnai, Risu, AI Dungeon)",
 			Import: Import, Recognize: recognizeBook, Page: exchange.Page{

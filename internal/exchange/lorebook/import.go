@@ -132,9 +132,11 @@ func addEntry(ctx context.Context, s *record.Source, file string, head *exchange
 		s.AddProblem(file, 0, "the entry %q has more data than a card holds; its rules are left out", title)
 		fields = map[string]any{}
 	}
-	sh, err := s.Add(ctx, record.Card{Key: []string{"entry", b.name, e.id}, File: file, Name: title,
+	r := record.Card{Key: []string{"entry", b.name, e.id}, File: file, Name: title,
 		Suffixes: []string{b.name, b.name + " " + e.id}, Type: "Lore", Codename: "lore-" + b.name + "-" + e.id,
-		Form: record.Plain, Fields: fields, Marks: marks, Text: record.Text(e.text)})
+		Form: record.Plain, Fields: fields, Marks: marks, Text: record.Text(e.text)}
+	r.Narrow(record.Visibility(e.raw))
+	sh, err := s.Add(ctx, r)
 	if err == nil {
 		s.AddEdge(file, "member_of", sh, head, nil)
 	}

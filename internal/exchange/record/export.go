@@ -11,15 +11,13 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
-	"loregate/internal/marked"
 	"loregate/internal/markup"
-	"loregate/internal/secrecy"
 )
 
 // Written is a card with a text, in the parts that formats of records have.
 type Written struct {
-	Card   canon.Card
-	Text   string // in Markdown
+	Card canon.Card
+	Texts
 	Secret string // the text of its child +GM, in Markdown
 	Tags   []string
 	Fields map[string]any
@@ -35,7 +33,7 @@ type Relation struct {
 
 // Export writes the cards with a text that a grant sees to a new file, by a function for their form.
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string,
-	write func(to io.Writer, cards []*Written) error) (sum exchange.Summary, err error) {
+	write func(to io.Writer, cards []*Written) ([]exchange.Problem, error)) (sum exchange.Summary, err error) {
 	sum = exchange.Summary{Export: true, Files: 1}
 	var cards []*Written
 	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
@@ -45,13 +43,16 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string,
 		return sum, err
 	}
 	sum.Cards = len(cards)
-	return sum, exchange.WriteNewFile(name, func(f io.Writer) error {
+	err = exchange.WriteNewFile(name, func(f io.Writer) error {
 		b := bufio.NewWriter(f)
-		if err := write(b, cards); err != nil {
+		problems, err := write(b, cards)
+		if err != nil {
 			return err
 		}
+		sum.Problems = append(sum.Problems, problems...)
 		return b.Flush()
 	})
+	return sum, err
 }
 
 // readWritten returns the cards with a text that a snapshot sees, by name, and says how many others it
@@ -84,12 +85,12 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 			others++
 			continue
 		}
-		text, err := ReadMarkdown(ctx, l, c)
-		if err != nil {
-			return nil, err
-		}
 		if !c.IsTagList() {
-			w.Secret = text
+			texts, err := ReadTexts(ctx, l, c)
+			if err != nil {
+				return nil, err
+			}
+			w.Secret = texts.Whole
 			continue
 		}
 		content, err := l.Content(ctx, c)
@@ -124,29 +125,8 @@ func (w *Written) read(ctx context.Context, l *canon.Snapshot) (err error) {
 			return err
 		}
 	}
-	w.Text, err = ReadMarkdown(ctx, l, w.Card)
+	w.Texts, err = ReadTexts(ctx, l, w.Card)
 	return err
-}
-
-// ReadMarkdown returns a card's text in Markdown, for game masters with a mark around each hidden part. Of a card that
-// holds the hidden parts of the text above it returns the rest.
-func ReadMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
-	var text string
-	var err error
-	if c.Places != nil {
-		text, err = l.Beside(ctx, c)
-	} else {
-		var t secrecy.Text
-		t, err = l.WholeText(ctx, c)
-		if form, ok := canon.FormOf(c.TextKind()); ok && l.View().Level >= access.LevelGM {
-			t = t.Marked(form)
-		}
-		text = t.Whole()
-	}
-	if err != nil || c.TextKind() != canon.TextHTML || text == "" {
-		return text, err
-	}
-	return marked.ToMarkdown(ctx, text)
 }
 
 // readLinks adds the relationships and the links within.

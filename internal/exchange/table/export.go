@@ -29,19 +29,23 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (e
 	write := map[string]func(io.Writer, []string, []map[string]any) error{".csv": writeDelimited(','), "": writeDelimited(','),
 		".tsv": writeDelimited('\t'), ".jsonl": writeLines, ".ndjson": writeLines}[strings.ToLower(path.Ext(name))]
 	if write == nil {
-		return exchange.Summary{Export: true, Files: 1}, fault.New(fault.Invalid, "export: the end of %s names no form of a table; use .csv, .tsv or .jsonl", name)
+		return exchange.Summary{Export: true, Files: 1}, fault.New(fault.Invalid,
+			"export: the end of %s names no form of a table; use .csv, .tsv or .jsonl", name)
 	}
-	return record.Export(ctx, c, g, name, func(to io.Writer, cards []*record.Written) error {
-		columns, rows := tabulate(cards)
-		return write(to, columns, rows)
+	return record.Export(ctx, c, g, name, func(to io.Writer, cards []*record.Written) ([]exchange.Problem, error) {
+		columns, rows, problems := tabulate(cards)
+		return problems, write(to, columns, rows)
 	})
 }
 
 // tabulate returns the rows of cards and the columns that they use.
-func tabulate(cards []*record.Written) (columns []string, rows []map[string]any) {
+func tabulate(cards []*record.Written) (columns []string, rows []map[string]any, problems []exchange.Problem) {
 	used := map[string]bool{}
 	for _, w := range cards {
-		row := rowOf(w)
+		row, ok := rowOf(w)
+		if !ok {
+			problems = append(problems, record.ProblemLeftOut(w.Card))
+		}
 		for column := range row {
 			used[column] = true
 		}
@@ -53,11 +57,12 @@ func tabulate(cards []*record.Written) (columns []string, rows []map[string]any)
 			delete(used, column)
 		}
 	}
-	return append(columns, decoded.SortedKeys(used)...), rows
+	return append(columns, decoded.SortedKeys(used)...), rows, problems
 }
 
-func rowOf(w *record.Written) map[string]any {
-	row := map[string]any{}
+// rowOf returns the row of a card. ok reports whether it has all of the text.
+func rowOf(w *record.Written) (row map[string]any, ok bool) {
+	row = map[string]any{}
 	set := func(column string, v any) {
 		if slices.Contains(firstColumns, column) { // of a field or relationship
 			column += " (field)"
@@ -86,7 +91,9 @@ func rowOf(w *record.Written) map[string]any {
 	}
 	row["id"] = cmp.Or(decoded.TextOf(w.Fields["id"]), w.Card.ID.String()) // the one that the source gave
 	row["name"], row["type"] = w.Card.Name, w.Card.Type
-	for column, text := range map[string]string{"text": strings.TrimSpace(w.Text), columnNotes: strings.TrimSpace(w.Secret),
+	text, hidden, ok := w.For(record.Markdown, record.Joined)
+	for column, text := range map[string]string{
+		"text": record.Joined(text, hidden), columnNotes: strings.TrimSpace(w.Secret),
 		"tags": strings.Join(w.Tags, "; "), "aliases": strings.Join(decoded.ListOf(w.Fields["aliases"]), "; "),
 		columnReaders: joinSubjects(w.Card.Label.Subjects)} {
 		if text != "" {
@@ -96,7 +103,7 @@ func rowOf(w *record.Written) map[string]any {
 	if level := w.Card.Label.Level; level > access.LevelUser {
 		row["visibility"] = level.String()
 	}
-	return row
+	return row, ok
 }
 
 func joinSubjects(list []access.Subject) string {
