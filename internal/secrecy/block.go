@@ -43,6 +43,8 @@ func (h *Result) findBlocks(o *outline) (found []span, unclosed int) {
 				if !b.Ended && b.Parent < 0 {
 					s.unclosed = b.From
 				}
+			} else if why.What == "" {
+				s.readFence(b)
 			}
 		case markup.CodeBlock: // admonitions in each other
 			for _, l := range b.Lines {
@@ -223,6 +225,30 @@ func (s *blockScanner) readHeadElements(i int) {
 	}
 	if page.part != nil && page.part.section != nil {
 		s.hide(b.From+page.part.from, s.sectionEnd(i, page.part.section.level))
+	}
+}
+
+// fenceForm matches the line that begins a fence.
+var fenceForm = regexp.MustCompile("^[ \t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)")
+
+// readFence reads a fence that is code. If a fence of secrets begins in it that would have to be shorter to be an example,
+// the first may lack its end.
+func (s *blockScanner) readFence(b markup.Block) {
+	outer := fenceForm.FindStringSubmatch(s.text[b.From:b.To])
+	if outer == nil || s.h.hides == nil {
+		return
+	}
+	for _, l := range b.Lines {
+		inner := fenceForm.FindStringSubmatch(s.text[l.From:l.To])
+		if inner == nil || !strings.HasPrefix(inner[1], outer[1]) {
+			continue
+		}
+		word := secretLanguage(inner[2])
+		why := Mark{Rule: ruleBlock, What: inner[1] + word + " in code", Doubt: true}
+		if from, _ := s.lineAt(l.From); word != "" && s.hides(why) {
+			s.hide(from, b.To)
+			return
+		}
 	}
 }
 

@@ -46,7 +46,8 @@ func (d *division) wrapUnmarked(runs []run) []run {
 	return runs
 }
 
-// Marked returns a text in which a mark that an import reads is around every hidden part.
+// Marked returns a text in which a mark that an import reads is around every hidden part. Parts that no mark hides at
+// their place, because it is in code, come to the top.
 func (t Text) Marked(form Form) Text {
 	if len(t.Parts) == 0 {
 		return t
@@ -60,17 +61,61 @@ func (t Text) Marked(form Form) Text {
 	for i, r := range d.wrapUnmarked(runs) {
 		t.Parts[i].Text = d.text[r.From:r.To]
 	}
+	whole := t.Whole()
+	if wholeMarked(whole, form) {
+		return t
+	}
+	hidden := Read(whole, form).spans()
+	var top, rest []Passage
+	for i, place := range t.Places() {
+		from, to := trimmed(whole, place)
+		if holdsWords(joinSpans(whole, subtractFrom(span{from, to}, hidden))) {
+			top = append(top, t.Parts[i])
+		} else {
+			rest = append(rest, t.Parts[i])
+		}
+	}
+	for t.Parts = rest; len(top) > 0; top = top[:len(top)-1] {
+		t.Parts = slices.Insert(t.Parts, 0, t.atTop(top[len(top)-1], form))
+	}
 	return t
 }
+
+// atTop returns a part as it stands before all of a text, in a mark of its own.
+func (t Text) atTop(p Passage, form Form) Passage {
+	text, after := strings.TrimSpace(p.Text), "\n\n"
+	wrapped, grown := wrap(text+after+t.Whole(), form, span{0, len(text)})
+	if p.Text = wrapped[:len(text)+grown] + after; grown == 0 {
+		p.Text = "<!-- " + endOfComment.Replace(text) + " -->" + after
+	}
+	p.At, p.Order = 0, 0
+	return p
+}
+
+// endOfComment changes the signs that end a comment of HTML.
+var endOfComment = strings.NewReplacer("-->", "--&gt;", "--!>", "--!&gt;")
 
 // wrap puts a comment around a range of a text, and returns the number of bytes by which it grows: 0 if none hides
 // there.
 func wrap(text string, form Form, s span) (wrapped string, grown int) {
+	rest := "" // the text that is open besides
 	for _, signs := range wrappers[form] {
 		wrapped := text[:s.from] + signs[0] + text[s.from:s.to] + signs[1] + text[s.to:]
 		grown := len(signs[0]) + len(signs[1])
 		h := Split(wrapped, form, isExactMark)
 		if slices.Contains(h.spans(), span{s.from, s.to + grown}) {
+			return wrapped, grown
+		}
+		if len(subtractFrom(span{s.from, s.to + grown}, h.spans())) > 0 {
+			continue
+		}
+		if len(rest) == 0 { // a part beside it is hidden too
+			h := Split(text, form, isExactMark)
+			for _, o := range subtractFrom(span{0, len(text)}, mergeSpans(h.spans(), []span{s})) {
+				rest += text[o.from:o.to]
+			}
+		}
+		if h.Open == rest {
 			return wrapped, grown
 		}
 	}

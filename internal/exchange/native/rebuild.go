@@ -32,18 +32,19 @@ func (x *exporter) rebuildNote(ctx context.Context, o *Origin, c canon.Card) ([]
 	return o.encode(head + text), nil
 }
 
-// noteText returns the text of a note with its hidden parts.
+// noteText returns the text of a note with its hidden parts, for game masters with a mark around each.
 func (x *exporter) noteText(ctx context.Context, o *Origin, c canon.Card) (string, error) {
 	parts, _, err := o.unplacedParts(ctx, x.snapshot, c, x.byID[o.Hidden])
 	if err != nil {
 		return "", err
 	}
-	if len(parts) == 0 {
-		return x.snapshot.Content(ctx, c)
-	}
 	text, err := x.snapshot.WholeText(ctx, c)
-	text.Parts = append(text.Parts, parts...)
-	text.Sort()
+	if text.Parts = append(text.Parts, parts...); len(parts) > 0 {
+		text.Sort()
+	}
+	if form, ok := canon.FormOf(c.TextKind()); ok && x.snapshot.View().Level >= access.LevelGM {
+		text = text.Marked(form)
+	}
 	return text.Whole(), err
 }
 
