@@ -27,6 +27,7 @@ import (
 	"loregate/internal/disk"
 	"loregate/internal/event"
 	"loregate/internal/exchange/native"
+	"loregate/internal/exchange/vault"
 	"loregate/internal/exchange/unpack"
 	"loregate/internal/fault"
 	"loregate/internal/game"
@@ -256,7 +257,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	tags := op.ReadTags{Secret: secret}
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
 		Fetch: c.Fetch.Hosts, Outbound: outbound.New(o.Outbound), Logger: a.logger, Instance: a,
-		IsMemory: native.IsSourceCard, Memories: readMemories})
+		IsMemory: native.IsSourceCard, Memories: readMemories, HoldsMarks: vault.HoldsMarks})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	IsMemory func(canon.Card) bool
 	// Memories reads the memories of imports; nil: there are none.
 	Memories func(context.Context, *canon.Snapshot) (ImportMemory, error)
+	// HoldsMarks reports whether a file of text holds marks of secrets; nil: none is asked about.
+	HoldsMarks func(name string, data []byte) bool
 }
 
 // deps holds the dependencies of the operations.
@@ -47,6 +49,7 @@ type deps struct {
 	logger   *slog.Logger
 	isMemory func(canon.Card) bool
 	memories func(context.Context, *canon.Snapshot) (ImportMemory, error)
+	marked   func(name string, data []byte) bool
 	fetcher  *fetcher
 	forms    *formCache
 	sizes    *sizeCache
@@ -67,7 +70,7 @@ func New(c Config) (op.Surface, error) {
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
 		logger: cmp.Or(c.Logger, slog.Default()), fetcher: &fetcher{c.Fetch, c.Outbound}, forms: forms,
-		instance: c.Instance, sizes: sizes, isMemory: c.IsMemory, memories: c.Memories}
+		instance: c.Instance, sizes: sizes, isMemory: c.IsMemory, memories: c.Memories, marked: c.HoldsMarks}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

@@ -40,7 +40,7 @@ type uploadIn struct {
 	Data     []byte     `json:"data" alias:"file_data" jsonschema:"The file, as base64."`
 	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"File name for downloads."`
 	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; default Image for pictures, otherwise File."`
-	Level    string     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
+	Level    string     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user. A game master must say it for a text with marks of secrets."`
 	IfMatch  op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_attachment gave of the file that this one replaces. An agent must send it if a file is replaced."`
 }
 
@@ -119,10 +119,22 @@ func (d *deps) attachFile(ctx context.Context, p *canon.Plan, c *op.Call, in upl
 		label := access.NewLabel(level)
 		n.Label = &label
 	}
-	if card, err = p.Create(n); err == nil {
-		p.Target(card.ID)
+	if card, err = p.Create(n); err != nil {
+		return err
 	}
-	return err
+	p.Target(card.ID)
+	return d.checkMarked(p, card, in)
+}
+
+// checkMarked refuses a file with marks of secrets that players would read as a whole, unless the game master says its
+// level.
+func (d *deps) checkMarked(p *canon.Plan, card canon.Card, in uploadIn) error {
+	if in.Level != "" || card.Label.Level >= access.LevelGM || p.View().Level < access.LevelGM || d.marked == nil ||
+		!d.marked(cmp.Or(in.FileName, in.Name), in.Data) {
+		return nil
+	}
+	return fault.BrokenRule("level", "the file has marks of secrets, and whoever may read a file reads all of it; "+
+		"send level gm to keep it from players, or level user if they may read it")
 }
 
 // replaceFile plans to replace the file of an existing card. A card that holds text is refused.
@@ -145,8 +157,10 @@ func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in upload
 			"the card already exists with level %s; change the level with set_card_level", card.Own.Level)
 	}
 	p.Target(card.ID)
-	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})
-	return err
+	if _, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)}); err != nil {
+		return err
+	}
+	return d.checkMarked(p, card, in)
 }
 
 // fileFields returns the card fields that keep the uploaded file's name.

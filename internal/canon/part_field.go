@@ -57,7 +57,7 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 	case was != nil && reflect.DeepEqual(was, v):
 		return false, nil
 	}
-	if was == nil && secrecy.IsSecretField(name, v) {
+	if was == nil && secrecy.IsNamedSecret(name, v) {
 		declared, err := p.declaresSecrets(p.ctx, c.Type)
 		if err != nil || !declared {
 			return !declared, err
@@ -276,6 +276,7 @@ func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
 			return nil //nolint:nilerr // mergeFields says which
 		}
 	}
+	moved := movedFields(was.holders, maps.Clone(given), *e)
 	for name, v := range given {
 		label, isHeld := held[name]
 		if !isHeld {
@@ -285,6 +286,9 @@ func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
 				if secret, err = p.isSecretField(*e, c, name, v, open); err != nil {
 					return err
 				}
+			}
+			if text := textOfField(v); !secret && moved[text] != nil && len(text) >= leastMoved {
+				label, secret = *moved[text], true
 			}
 			if !secret {
 				continue
@@ -304,6 +308,30 @@ func (p *Plan) divideFields(c, before Card, typ Type, e *Edit) error {
 	}
 	p.divided[c.ID] = d
 	return nil
+}
+
+// leastMoved is the length of a value from which on it is known again under another name.
+const leastMoved = 5
+
+// movedFields returns the labels of the hidden values that an edit takes from their fields, by their texts: they may
+// come back in other fields.
+func movedFields(holders []Card, given map[string]any, e Edit) map[string]*access.Label {
+	moved := map[string]*access.Label{}
+	if e.AsWritten {
+		return moved
+	}
+	for _, h := range holders {
+		hidden, err := pickFields(h.Fields, h.Places.Fields)
+		if err != nil {
+			return moved // whoever reads the card gets the error
+		}
+		for _, name := range h.Places.Fields {
+			if now, sent := given[name]; (sent || e.Replace) && !reflect.DeepEqual(now, hidden[name]) {
+				moved[textOfField(hidden[name])] = &h.Label
+			}
+		}
+	}
+	return moved
 }
 
 // hiddenFields returns the change of the fields of a holder, and the names of all hidden fields that it has then.

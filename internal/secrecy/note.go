@@ -147,8 +147,22 @@ var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|m
 // IsSecretField reports whether a value of front matter is a secret part of its note. A yes or no
 // is not: it is about the whole note.
 func IsSecretField(name string, v any) bool {
-	key := strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
+	key := fieldKey(name)
 	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
+}
+
+// IsNamedSecret reports whether a value of a field that somebody writes is a secret part of its card because the name of
+// the field says so, such as secret: a text. In front matter such a name is asked about: it may mean the whole note.
+func IsNamedSecret(name string, v any) bool {
+	return IsSecretField(name, v) || truthOf(v) == isText && singleKey.MatchString(fieldKey(name))
+}
+
+// singleKey matches keys that tell of one secret.
+var singleKey = regexp.MustCompile(`^(?:(?:my_|top_)?secret|geheimnis|secret[oa])$`)
+
+// fieldKey returns the form in which keys are compared.
+func fieldKey(name string) string {
+	return strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
 }
 
 // nestedMarks returns the marks of the values in an object, such as share: {publish: false}.

@@ -1,6 +1,8 @@
 package prooftest
 
 import (
+	"encoding/base64"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -112,6 +114,28 @@ func TestGapsStayClosed(t *testing.T) {
 				return strings.Replace(text, secret, "moved", 1) + "<p>" + secret + "</p>"
 			})
 			return strings.Contains(x.textAs("bob", c), "<td>y</td></tr></table><h2>After</h2><p>The road.</p>")
+		},
+		"a file of text with marks is asked about": func() bool {
+			upload := func(who string, text string, more fields) error {
+				in := fields{"name": "Notes " + who, "filename": "notes.txt",
+					"data": base64.StdEncoding.EncodeToString([]byte(text))}
+				maps.Copy(in, more)
+				return x.tool(who, "/mcp/archive", "upload_attachment", in)
+			}
+			text := "The quay.\n\n> [!secret]\n> WORD\n"
+			return upload("gm", text, nil) != nil && upload("gm", `{"text": "> [!secret]\n> WORD"}`, nil) != nil &&
+				upload("gm", "The quay.\n", nil) == nil && upload("gm", text, nil) != nil &&
+				upload("gm", text, fields{"level": "user"}) == nil && upload("alice", text, nil) == nil
+		},
+		"a hidden field under another name": func() bool {
+			c := x.putText("Fields", inMarkdown, "The quay.\n")
+			_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"secret": "WORD hides", "port": "open"}}, nil)
+			_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"secret": nil, "motto": "WORD hides"}}, nil)
+			read := func(who string) string {
+				return x.send(who, request{operation: "read", method: "GET", path: x.at(c) + "?full=true"}).body
+			}
+			return strings.Contains(read("gm"), "WORD") && strings.Contains(read("bob"), "open") &&
+				!strings.Contains(read("bob"), "WORD")
 		},
 		"conversions of each reader": func() bool {
 			c := x.putText("Conversion", inHTML, "<p>They say <span class=\"secret\">WORD</span> softly.</p>")

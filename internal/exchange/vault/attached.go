@@ -55,8 +55,8 @@ func (f *reader) changedSince(file string, data []byte) bool {
 
 // attached is a file of text that a note shows, while it is searched for secrets.
 type attached struct {
-	v      *vault
-	note   *note // stands for the file where it links
+	v      *vault // nil: the file is not of a vault
+	note   *note  // stands for the file where it links
 	ext    string
 	secret bool // it holds a mark of secrecy, or names a hidden note, file or folder
 }
@@ -64,6 +64,13 @@ type attached struct {
 // isFileSecret reports whether a file of text holds a mark of secrecy, or names a hidden note, file or folder. One that
 // cannot be read as its name says may hold one.
 func (v *vault) isFileSecret(file string, data []byte) bool {
+	return (&attached{v: v}).isSecret(file, data)
+}
+
+// HoldsMarks reports whether a file of text holds a mark of secrecy.
+func HoldsMarks(file string, data []byte) bool { return (&attached{}).isSecret(file, data) }
+
+func (a *attached) isSecret(file string, data []byte) bool {
 	text, ok := textOfFile(data)
 	if ok { // a drawing without its comments and hidden parts
 		data, _ = canon.CleanFile(data)
@@ -72,7 +79,7 @@ func (v *vault) isFileSecret(file string, data []byte) bool {
 	if !ok {
 		return false
 	}
-	a := &attached{v: v, ext: strings.ToLower(path.Ext(file)), note: &note{Note: &markdown.Note{Path: file}}}
+	a.ext, a.note = strings.ToLower(path.Ext(file)), &note{Note: &markdown.Note{Path: file}}
 	switch a.ext {
 	case ".csv", ".tsv":
 		a.readRows(text)
@@ -173,7 +180,7 @@ func (a *attached) readRows(text string) {
 
 // readText looks for marks and hidden names in a text.
 func (a *attached) readText(text string) {
-	a.secret = a.secret || strings.ContainsAny(text, signs) && a.hasMark(text) || a.namesHidden(text)
+	a.secret = a.secret || strings.ContainsAny(text, signs) && a.hasMark(text) || a.v != nil && a.namesHidden(text)
 }
 
 // signs are those of which a text with a mark has at least one.
