@@ -141,7 +141,10 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		return fullCard{}, err
 	}
 	out.goOn = func(offset int) *surface.NextCall { return surface.CallOn(l, "get_card", in.nextArgs(offset)) }
-	held := op.Held{Marks: marksOf(l, s.card)}
+	held, isTold, err := heldText(ctx, l, s.card)
+	if err != nil {
+		return fullCard{}, err
+	}
 	out.part = func() op.ReadTag { return d.tags.Part(held) }
 	out.setContentPart(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
 	if out.Truncated || in.ContentOffset > 0 || in.Rendered {
@@ -149,7 +152,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	} else {
 		out.ETag = d.tags.Whole(held)
 	}
-	c.Reply.ETag = out.httpTag(in)
+	c.Reply.ETag = out.httpTag(in, isTold)
 	return out, nil
 }
 
@@ -179,9 +182,9 @@ func (o *fullCard) setContentPart(content string, limit, offset int) {
 
 // httpTag returns the HTTP entity tag: the version, the partial tag of a part, or a digest if the
 // answer also shows other cards, which can change while the version stays the same.
-func (o *fullCard) httpTag(in getCardIn) string {
+func (o *fullCard) httpTag(in getCardIn, isTold bool) string {
 	switch {
-	case in.Rendered || in.WithChildren:
+	case in.Rendered || in.WithChildren || isTold:
 	case o.ETag.Partial():
 		return string(o.ETag)
 	default:

@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 
@@ -16,6 +18,19 @@ func heldCard(l *canon.Snapshot, c canon.Card) op.Held {
 	}
 	return op.Held{Name: c.Name, Version: c.Version(l.View()), Length: c.Length, Read: "get_card " + string(args),
 		Instead: "send a patch, which changes only part of the content", Marks: marksOf(l, c)}
+}
+
+// heldText describes a card with a text. isTold reports whether the reader is told hidden parts of it; then the text is one
+// of the values that identify it.
+func heldText(ctx context.Context, l *canon.Snapshot, c canon.Card) (h op.Held, isTold bool, err error) {
+	h = heldCard(l, c)
+	if isTold, err = l.IsTold(ctx, c); err != nil || !isTold {
+		return h, false, err
+	}
+	text, err := contentOf(ctx, l, c)
+	sum := sha256.Sum256([]byte(text))
+	h.Marks = append(h.Marks, sum[:])
+	return h, true, err
 }
 
 // marksOf returns the values that identify a card in its current version.

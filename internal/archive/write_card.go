@@ -157,6 +157,10 @@ func (d *deps) tagWritten(ctx context.Context, l *canon.Snapshot, r canon.Receip
 		return nil
 	}
 	card, err := targetCard(ctx, l, r, 0)
-	out.ETag = d.tags.Whole(heldCard(l, card))
+	if err != nil {
+		return err
+	}
+	held, _, err := heldText(ctx, l, card)
+	out.ETag = d.tags.Whole(held)
 	return err
 }

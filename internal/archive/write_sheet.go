@@ -112,7 +112,11 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("name", "%q occurs twice in the input", c.Name))
 	}
 	w.done[c.ID] = true
-	if err := w.deps.tags.Check(w.call, heldCard(w.plan.Snapshot, c), s.ifMatch, s.text.hasContent()); err != nil {
+	held, _, err := heldText(w.ctx, w.plan.Snapshot, c)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	if err := w.deps.tags.Check(w.call, held, s.ifMatch, s.text.hasContent()); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
 	after := c
@@ -133,7 +137,6 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if err := checkFileType(c.Type, after.Type, s); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
-	var err error
 	if e.Content, err = w.contentFor(s, c, after); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}

@@ -99,6 +99,16 @@ func (c Card) showsParts(v access.View) bool {
 	return c.Parts != NoParts && (v.Level >= access.LevelGM || c.Parts == NamedParts && v.Subject != "")
 }
 
+// IsTold reports whether the view, which is no game master's, sees hidden parts of a card. The version number that it is
+// shown does not count their changes.
+func (s *Snapshot) IsTold(ctx context.Context, c Card) (bool, error) {
+	if s.View().Level >= access.LevelGM {
+		return false, nil
+	}
+	holders, err := s.holders(ctx, c)
+	return len(holders) > 0, err
+}
+
 // FormOf returns the form in which the marks of a kind of text are read; ok is false for texts without marks.
 func FormOf(k TextKind) (form secrecy.Form, ok bool) {
 	switch k {

@@ -137,6 +137,15 @@ func TestGapsStayClosed(t *testing.T) {
 			return strings.Contains(read("gm"), "WORD") && strings.Contains(read("bob"), "open") &&
 				!strings.Contains(read("bob"), "WORD")
 		},
+		"a told part that changes has another tag": func() bool {
+			c := x.putText("Tags", inMarkdown, "The quay.\n\n%%WORD hides%%\n\nThe road.\n")
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": list("alice")}, nil)
+			alice, bob := x.cardAs("alice", c), x.cardAs("bob", c)
+			_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, "WORD", "WORDS", 1) })
+			err := x.rest("alice", "PATCH", x.at(c), fields{"content": alice.Content + "More.", "format": "markdown",
+				"if_match": alice.ETag}, nil)
+			return err != nil && x.cardAs("alice", c).ETag != alice.ETag && x.cardAs("bob", c).ETag == bob.ETag
+		},
 		"conversions of each reader": func() bool {
 			c := x.putText("Conversion", inHTML, "<p>They say <span class=\"secret\">WORD</span> softly.</p>")
 			other := *c
