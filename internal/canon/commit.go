@@ -218,7 +218,7 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 			return Receipt{}, err
 		}
 	}
-	p := projector{tx: tx, world: w, rec: &rec, fresh: set.bodies}
+	p := projector{tx: tx, world: w, rec: &rec, fresh: set.bodies, rehearses: req.DryRun}
 	for _, ch := range set.Changes {
 		if err := p.projectChange(ctx, ch); err != nil {
 			return Receipt{}, err

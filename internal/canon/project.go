@@ -23,6 +23,7 @@ type projector struct {
 	made             map[CardID]bool // cards that this commit created
 	worldRow         *World          // the world's row; read when first needed
 	replaying        bool            // the commit is replayed: bodies are neither stored nor erased
+	rehearses        bool            // the commit is a dry run: nobody searches what it writes
 	nameRulesChanged bool            // cards below an unchanged card may change too
 	// partsBelow is set if a card with several parts in its Part may belong below a card of this
 	// commit.

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -25,14 +26,14 @@ func Shared(a, b string) (all []SharedPiece) {
 			all = append(all, m)
 		}
 	}
-	matchPieces(splitLines(a), splitLines(b), 0, 0, func(was, is []string, atA, atB int) {
-		matchPieces(splitWords(was), splitWords(is), atA, atB, func(was, is []string, atA, atB int) {
-			x, y := joinPieces(was), joinPieces(is)
-			head, tail := sharedBytes(x, y)
-			add(SharedPiece{atA, atB, head})
-			add(SharedPiece{atA + len(x) - tail, atB + len(y) - tail, tail})
-		}, add)
-	}, add)
+	head, tail := sharedLines(a, b)
+	add(SharedPiece{0, 0, head})
+	x, y := splitLines(a[head:len(a)-tail]), splitLines(b[head:len(b)-tail])
+	if tail > 0 { // the last lines have their ends
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	matchPieces(x, y, head, head, func(was, is []string, atA, atB int) { matchWords(joinPieces(was), joinPieces(is), atA, atB, add) }, add)
+	add(SharedPiece{len(a) - tail, len(b) - tail, tail})
 	if n := len(all); n > 0 { // splitLines adds a line end to both
 		last := &all[n-1]
 		last.Len -= max(last.A+last.Len-len(a), last.B+last.Len-len(b), 0)
@@ -41,6 +42,52 @@ func Shared(a, b string) (all []SharedPiece) {
 		}
 	}
 	return all
+}
+
+// matchWords calls same with the words and signs that two texts share.
+func matchWords(a, b string, atA, atB int, same func(SharedPiece)) {
+	head, tail := sharedWords(a, b)
+	same(SharedPiece{atA, atB, head})
+	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
+	matchPieces(splitWords(x), splitWords(y), atA+head, atB+head, func(was, is []string, atA, atB int) {
+		x, y := joinPieces(was), joinPieces(is)
+		head, tail := sharedBytes(x, y)
+		same(SharedPiece{atA, atB, head})
+		same(SharedPiece{atA + len(x) - tail, atB + len(y) - tail, tail})
+	}, same)
+	same(SharedPiece{atA + len(a) - tail, atB + len(b) - tail, tail})
+}
+
+// sharedLines returns the numbers of bytes of the same lines with which two texts begin and end.
+func sharedLines(a, b string) (head, tail int) {
+	head, tail = sharedBytes(a, b)
+	head = strings.LastIndexByte(a[:head], '\n') + 1
+	if i := strings.IndexByte(a[len(a)-tail:], '\n'); i >= 0 {
+		return head, tail - i - 1
+	}
+	return head, 0
+}
+
+// sharedWords returns the numbers of bytes of the same words and signs with which two texts begin and end.
+func sharedWords(a, b string) (head, tail int) {
+	head, tail = sharedBytes(a, b)
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	begins := func(text string) bool { r, _ := utf8.DecodeRuneInString(text); return isWord(r) }
+	ends := func(text string) (int, bool) { r, n := utf8.DecodeLastRuneInString(text); return n, isWord(r) }
+	if begins(a[head:]) || begins(b[head:]) {
+		for n, in := ends(a[:head]); head > 0 && in; n, in = ends(a[:head]) {
+			head -= n
+		}
+	}
+	_, inA := ends(a[:len(a)-tail])
+	_, inB := ends(b[:len(b)-tail])
+	if inA || inB {
+		for tail > 0 && begins(a[len(a)-tail:]) {
+			_, n := utf8.DecodeRuneInString(a[len(a)-tail:])
+			tail -= n
+		}
+	}
+	return head, tail
 }
 
 // matchPieces calls same with the pieces that two lists share, and differ with each run of others.
@@ -57,25 +104,23 @@ func matchPieces(a, b []string, atA, atB int, differ func(was, is []string, atA,
 	}
 }
 
-// splitWords returns the words of some lines and the signs between them.
-func splitWords(lines []string) []string {
+// splitWords returns the words of a text and the signs between them.
+func splitWords(text string) []string {
 	const wordBytes = 3 // mean length of a word or sign
-	all := make([]string, 0, lengthOf(lines)/wordBytes)
-	for _, line := range lines {
-		for len(line) > 0 {
-			n := 0
-			for n < len(line) {
-				r, size := utf8.DecodeRuneInString(line[n:])
-				if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
-					if n == 0 {
-						n = size
-					}
-					break
+	all := make([]string, 0, len(text)/wordBytes)
+	for len(text) > 0 {
+		n := 0
+		for n < len(text) {
+			r, size := utf8.DecodeRuneInString(text[n:])
+			if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+				if n == 0 {
+					n = size
 				}
-				n += size
+				break
 			}
-			all, line = append(all, line[:n]), line[n:]
+			n += size
 		}
+		all, text = append(all, text[:n]), text[n:]
 	}
 	return all
 }
