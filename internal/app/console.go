@@ -43,7 +43,7 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	})
 }
 
-// recordedSessions are the sessions of the pages. Whom people let in and out is recorded in the audits of the worlds
+// recordedSessions are the sessions of the pages. Admissions of people are recorded in the audits of the worlds
 // that it concerns.
 type recordedSessions struct {
 	*identity.Service

@@ -188,10 +188,17 @@ func (w *Writer) isConflict(s *Sheet) bool {
 	if ok && !s.Folder && s.wasOpened(k, card) && !s.isContentOf(card) {
 		return true
 	}
-	if !ok || s.Folder || k.IsOf(card) && (k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
+	if !ok || s.Folder || w.wasExported(card) || k.IsOf(card) && (k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}
 	return len(w.holders[card.ID]) > 0 || !s.isContentOf(card)
+}
+
+// wasExported reports whether the source had the card and its hidden parts as they are.
+func (w *Writer) wasExported(card canon.Card) bool {
+	return card.Seq <= w.Exported && !slices.ContainsFunc(w.holders[card.ID], func(h canon.Card) bool {
+		return h.Seq > w.Exported
+	})
 }
 
 // isDecided reports whether a sheet differs from the last one in decisions alone.

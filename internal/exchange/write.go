@@ -23,7 +23,10 @@ type Writer struct {
 	Progress   func(done, total int) // if set, called after every commit
 	// Known is the memory of an earlier import of the same source; nil: there is none. Sheets that it
 	// knows are not planned again, and changes made here are not overwritten.
-	Known      map[canon.CardID]Memory
+	Known map[canon.CardID]Memory
+	// Exported is the last commit whose changes the source had when it was exported from this world; 0: none. Changes made
+	// here until then are no conflict.
+	Exported   canon.Seq
 	Remembered map[canon.CardID]Memory // the memory of this import, once it is written
 	Conflicts  map[*Sheet]bool         // sheets whose cards were changed here and at the source
 	there      map[canon.CardID]canon.Card

@@ -455,7 +455,7 @@ func TestRegistrationsAreLimited(t *testing.T) {
 	}
 }
 
-// TestDiscovery reads what clients read first.
+// TestDiscovery reads the pages that clients read first.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

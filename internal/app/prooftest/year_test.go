@@ -124,10 +124,16 @@ func filesBelow(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// listCards lists the cards of text that the game master edits.
+// listCards lists cards of text that the game master edits: of a large world those of some page.
 func (y *year) listCards() {
 	y.t.Helper()
 	y.cards = nil
+	for tries := 0; len(y.cards) == 0 && tries < 50; tries++ {
+		y.listPage()
+	}
+}
+
+func (y *year) listPage() {
 	from := 0
 	if y.total > 200 {
 		from = y.rng.IntN(y.total - 100)

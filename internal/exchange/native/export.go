@@ -45,7 +45,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 		if err := x.writePages(ctx, out, progress); err != nil {
 			return err
 		}
-		if err := out.writeVaults(x.vaults); err != nil {
+		if err := out.writeVaults(x.vaultNames()); err != nil {
 			return err
 		}
 		return out.finishExport()

@@ -176,12 +176,12 @@ func (f *folder) replaceFile(p string, data []byte) error {
 }
 
 // writeVaults names the vaults whose notes the folder holds.
-func (f *folder) writeVaults(labels []string) error {
-	labels = slices.DeleteFunc(labels, func(l string) bool { return l == "" })
-	if len(labels) == 0 {
+func (f *folder) writeVaults(names VaultNames) error {
+	names.Vaults = slices.DeleteFunc(names.Vaults, func(l string) bool { return l == "" })
+	if len(names.Vaults) == 0 {
 		return nil
 	}
-	data, err := json.MarshalIndent(VaultNames{1, labels}, "", " ")
+	data, err := json.MarshalIndent(names, "", " ")
 	if err != nil {
 		return err
 	}

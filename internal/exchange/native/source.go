@@ -79,8 +79,10 @@ const VaultFile = ".loregate/vault.json"
 
 // VaultNames is the content of VaultFile.
 type VaultNames struct {
-	Loregate int      `json:"loregate"` // 1
-	Vaults   []string `json:"vaults"`   // labels; the first is that of new notes
+	Loregate int       `json:"loregate"`        // 1
+	Vaults   []string  `json:"vaults"`          // labels; the first is that of new notes
+	World    string    `json:"world,omitempty"` // its id, in an export for game masters
+	At       canon.Seq `json:"at,omitempty"`    // the last commit that wrote one of the exported cards
 }
 
 // SourceID returns the id of the card that holds the Source of the vault with a label.

@@ -53,6 +53,20 @@ func (x *exporter) loadSources(ctx context.Context) error {
 	return nil
 }
 
+// vaultNames returns the file by which an import knows the export again.
+func (x *exporter) vaultNames() VaultNames {
+	names := VaultNames{Loregate: 1, Vaults: x.vaults}
+	if x.snapshot.View().Level >= access.LevelGM {
+		names.World = x.snapshot.World().ID.String()
+		for _, c := range x.cards {
+			if !IsSourceCard(c) {
+				names.At = max(names.At, c.Seq)
+			}
+		}
+	}
+	return names
+}
+
 // hasAll reports whether all cards of a note are there. A card that came in without the others is not
 // written.
 func (x *exporter) hasAll(id canon.CardID, o *Origin) bool {

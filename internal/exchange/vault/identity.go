@@ -24,6 +24,10 @@ const maxVaultFile = 64 << 10
 // for it comes first, then the name that an export wrote into the folder, the vault with most of the same notes,
 // and the name of the folder.
 func (v *vault) identify(ctx context.Context, l *canon.Snapshot) error {
+	var names []string
+	if l.View().Level >= access.LevelGM {
+		names = v.writtenNames(l)
+	}
 	if v.o.Vault != "" || l.View().Level < access.LevelGM {
 		v.o.Label = cmp.Or(v.o.Vault, v.o.Label)
 		return nil
@@ -32,7 +36,7 @@ func (v *vault) identify(ctx context.Context, l *canon.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if names := v.writtenNames(); len(names) > 0 {
+	if len(names) > 0 {
 		v.o.Label = names[0]
 		v.same = slices.DeleteFunc(all, func(c canon.Card) bool {
 			return native.LabelOf(c) == names[0] || !slices.Contains(names, native.LabelOf(c))
@@ -42,8 +46,9 @@ func (v *vault) identify(ctx context.Context, l *canon.Snapshot) error {
 	return v.identifyByNotes(ctx, l, all)
 }
 
-// writtenNames returns the names of the vaults whose notes an export wrote into the folder.
-func (v *vault) writtenNames() []string {
+// writtenNames returns the names of the vaults whose notes an export wrote into the folder, and notes which changes of
+// the world it had.
+func (v *vault) writtenNames(l *canon.Snapshot) []string {
 	info, err := fs.Stat(v.files, native.VaultFile)
 	if err != nil || info.Size() > maxVaultFile {
 		return nil
@@ -53,6 +58,9 @@ func (v *vault) writtenNames() []string {
 	if err != nil || json.Unmarshal(data, &names) != nil {
 		v.reportFile(native.VaultFile, "cannot be read; the vault is known by its notes")
 		return nil
+	}
+	if names.World == l.World().ID.String() {
+		v.exported = names.At
 	}
 	return slices.DeleteFunc(names.Vaults, func(name string) bool { return name == "" || len(name) > maxLabel })
 }

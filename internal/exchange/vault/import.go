@@ -125,7 +125,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	w := &exchange.Writer{Canon: c, Grant: g, Collection: want, Summary: &sum, Progress: o.Progress}
 	if len(f.notes) > 0 {
 		m.dropFields(f)
-		w.Known = m.source.Cards
+		w.Known, w.Exported = m.source.Cards, v.exported
 	}
 	if err := m.begin(ctx, f, w, o); err != nil {
 		return sum, err

@@ -40,6 +40,7 @@ type vault struct {
 	alias    map[string][]*note
 	chosen   map[string]*note // of several notes, by the target of a link
 	answers  answers
+	exported canon.Seq         // the last commit of the world that the folder has; 0: it is no export of it
 	named    map[string]string // names of the cards of notes at the last import, by path
 	asked    []exchange.LinkChoice
 	attached map[string][]string // all other files, by base name after exchange.FoldCase
