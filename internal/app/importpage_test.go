@@ -29,6 +29,8 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"A vault is known again by the file `.loregate/vault.json` that an export writes, or by its notes, also in another\n" +
 	"folder; `--vault NAME` names it. The answers of `--open` and `--confirm` count at later imports too, and the other flag\n" +
 	"takes one back.\n" +
+	"An export for game masters says which changes it holds: edit its notes and import it again, and only cards that were\n" +
+	"changed here after the export keep their text, with the source's beside it.\n" +
 	"An import is one entry of the recent changes, with one undo: `undo_import`, or *Undo this import…* on the page of the\n" +
 	"changes. It first lists what it does, and leaves cards alone that were changed since, unless these edits may be lost.\n" +
 	"The undo can be undone, and the source imported again. [table.md](table.md#undo-a-change) shows how.\n" +

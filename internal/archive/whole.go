@@ -20,8 +20,8 @@ func heldCard(l *canon.Snapshot, c canon.Card) op.Held {
 		Instead: "send a patch, which changes only part of the content", Marks: marksOf(l, c)}
 }
 
-// heldText describes a card with a text. isTold reports whether the reader is told hidden parts of it; then the text is one
-// of the values that identify it.
+// heldText describes a card with a text. isTold reports whether the reader is told hidden parts of it; then the text is
+// one of the values that identify it.
 func heldText(ctx context.Context, l *canon.Snapshot, c canon.Card) (h op.Held, isTold bool, err error) {
 	h = heldCard(l, c)
 	if isTold, err = l.IsTold(ctx, c); err != nil || !isTold {

@@ -99,8 +99,8 @@ func (c Card) showsParts(v access.View) bool {
 	return c.Parts != NoParts && (v.Level >= access.LevelGM || c.Parts == NamedParts && v.Subject != "")
 }
 
-// IsTold reports whether the view, which is no game master's, sees hidden parts of a card. The version number that it is
-// shown does not count their changes.
+// IsTold reports whether the view, which is no game master's, sees hidden parts of a card. The version number that it
+// is shown does not count their changes.
 func (s *Snapshot) IsTold(ctx context.Context, c Card) (bool, error) {
 	if s.View().Level >= access.LevelGM {
 		return false, nil

@@ -188,7 +188,8 @@ func (w *Writer) isConflict(s *Sheet) bool {
 	if ok && !s.Folder && s.wasOpened(k, card) && !s.isContentOf(card) {
 		return true
 	}
-	if !ok || s.Folder || w.wasExported(card) || k.IsOf(card) && (k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
+	if !ok || s.Folder || w.wasExported(card) || k.IsOf(card) &&
+		(k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}
 	return len(w.holders[card.ID]) > 0 || !s.isContentOf(card)

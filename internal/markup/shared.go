@@ -32,7 +32,9 @@ func Shared(a, b string) (all []SharedPiece) {
 	if tail > 0 { // the last lines have their ends
 		x, y = x[:len(x)-1], y[:len(y)-1]
 	}
-	matchPieces(x, y, head, head, func(was, is []string, atA, atB int) { matchWords(joinPieces(was), joinPieces(is), atA, atB, add) }, add)
+	matchPieces(x, y, head, head, func(was, is []string, atA, atB int) {
+		matchWords(joinPieces(was), joinPieces(is), atA, atB, add)
+	}, add)
 	add(SharedPiece{len(a) - tail, len(b) - tail, tail})
 	if n := len(all); n > 0 { // splitLines adds a line end to both
 		last := &all[n-1]

@@ -231,8 +231,8 @@ func (s *blockScanner) readHeadElements(i int) {
 // fenceForm matches the line that begins a fence.
 var fenceForm = regexp.MustCompile("^[ \t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)")
 
-// readFence reads a fence that is code. If a fence of secrets begins in it that would have to be shorter to be an example,
-// the first may lack its end.
+// readFence reads a fence that is code. If a fence of secrets begins in it that would have to be shorter to be an
+// example, the first may lack its end.
 func (s *blockScanner) readFence(b markup.Block) {
 	outer := fenceForm.FindStringSubmatch(s.text[b.From:b.To])
 	if outer == nil || s.h.hides == nil {

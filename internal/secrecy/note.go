@@ -151,8 +151,8 @@ func IsSecretField(name string, v any) bool {
 	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
 }
 
-// IsNamedSecret reports whether a value of a field that somebody writes is a secret part of its card because the name of
-// the field says so, such as secret: a text. In front matter such a name is asked about: it may mean the whole note.
+// IsNamedSecret reports whether a value of a field that somebody writes is a secret part of its card because the name
+// of the field says so, such as secret: a text. In front matter such a name is asked about: it may mean the whole note.
 func IsNamedSecret(name string, v any) bool {
 	return IsSecretField(name, v) || truthOf(v) == isText && singleKey.MatchString(fieldKey(name))
 }

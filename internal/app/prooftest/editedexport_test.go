@@ -21,7 +21,8 @@ func TestAnExportIsEditedAndComesBack(t *testing.T) {
 	card := func(name string) *planted { return &planted{name: name, mark: exactMark{form: inMarkdown}} }
 	swap := func(name, from, to string) {
 		t.Helper()
-		if err := x.swap("gm", card(name), func(text string) string { return strings.Replace(text, from, to, 1) }); err != nil {
+		err := x.swap("gm", card(name), func(text string) string { return strings.Replace(text, from, to, 1) })
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
