@@ -299,9 +299,13 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	read := secrecy.Read(*e.Content, form)
+	if e.MarksKnown {
+		read = secrecy.ReadKnown(*e.Content, form, e.Hide)
+	}
 	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM && !e.Undivided,
 		Label: access.NewLabel(access.LevelGM), NewID: p.newPartID, Ranges: e.Hide, AsWritten: e.AsWritten,
-		Converted: before.TextKind() != c.TextKind(), Anew: e.opens, Read: secrecy.Read(*e.Content, form)}
+		Converted: before.TextKind() != c.TextKind(), Anew: e.opens, Read: read}
 	if w.Hides && !e.AsWritten && !e.opens {
 		spans, err := unsureSpans(p.grant, "content", was.Whole(), *e.Content, form, w.Read)
 		if err != nil {

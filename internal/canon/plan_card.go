@@ -42,6 +42,7 @@ type NewCard struct {
 	Hide       []secrecy.Range // of the content, hidden besides those with an exact mark
 	HideFields []string        // names of fields that are hidden
 	Undivided  bool            // marks in the content are text
+	MarksKnown bool            // Hide has all ranges that marks hide
 	AsWritten  bool            // hidden parts keep their text, also without a mark
 	Places     *Places         // of the hidden parts in the content, for a card that holds some; see Places
 }
@@ -76,7 +77,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, AsWritten: n.AsWritten,
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, MarksKnown: n.MarksKnown, AsWritten: n.AsWritten,
 		Places: n.Places}); err != nil {
 		return Card{}, err
 	}
@@ -99,6 +100,7 @@ type Edit struct {
 	Hide        []secrecy.Range // of the content, hidden besides those with an exact mark
 	HideFields  []string        // names of fields that are hidden
 	Undivided   bool            // marks in the content are text
+	MarksKnown  bool            // Hide has all ranges that marks hide
 	KeepHistory bool            // text that becomes hidden stays readable in earlier versions
 	opens       bool            // the card will open: all marks in its content hide
 	AsWritten   bool            // hidden parts keep their text, also without a mark

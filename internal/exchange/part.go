@@ -50,6 +50,9 @@ func (s *Sheet) Divide(text string) secrecy.Text {
 	}
 	w := secrecy.Writer{Form: form, Hides: s.readsMarks(), Ranges: s.Hide, Label: access.NewLabel(access.LevelGM),
 		AsWritten: true, NewID: func() string { return "" }}
+	if s.MarksKnown {
+		w.Read = secrecy.ReadKnown(text, form, s.Hide)
+	}
 	t, _ := w.Divide(secrecy.Text{}, text)
 	return t
 }

@@ -181,7 +181,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil,
-		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), AsWritten: s.InPlace}
+		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -283,7 +283,8 @@ func openParts(p *canon.Plan, s *Sheet, card canon.Card) (canon.Card, error) {
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
 	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact && !s.Beside,
-		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), AsWritten: s.InPlace, Beside: s.Beside}
+		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace,
+		Beside: s.Beside}
 	if s.Content.Text != nil {
 		e.Format = &s.Format
 	}

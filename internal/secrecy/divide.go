@@ -53,7 +53,7 @@ func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 	if len(w.Ranges) == 0 && !w.Anew && whole == before.Whole() && len(before.Parts)+len(before.Open) > 0 {
 		return before, Outcome{}
 	}
-	if len(w.Ranges)+len(before.Parts) == 0 && !MayHoldMark(whole, w.Form) {
+	if len(w.Ranges)+len(before.Parts) == 0 && (w.Read != nil && w.Read.known || !MayHoldMark(whole, w.Form)) {
 		return Text{Open: whole}, Outcome{}
 	}
 	if w.Converted && len(before.Parts) > 0 {

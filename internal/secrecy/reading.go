@@ -11,6 +11,7 @@ type Reading struct {
 	form  Form
 	exact *Result // the text split by its exact marks
 	looks bool    // it has marks that only look secret
+	known bool    // it was not read: its writer knows what the marks hide
 }
 
 // isSure reports whether each mark of the text has its end and hides for certain.
@@ -25,6 +26,24 @@ func (r *Reading) isSure() bool {
 
 // Read returns a text whose marks are going to be read.
 func Read(text string, form Form) *Reading { return &Reading{text: text, form: form} }
+
+// ReadKnown returns a text of whose marks it is known which ranges they hide.
+func ReadKnown(text string, form Form, ranges []Range) *Reading {
+	h := &Result{UnclosedAt: -1, form: form}
+	var open strings.Builder
+	at := 0
+	spans := make([]span, 0, len(ranges))
+	for _, r := range ranges {
+		spans = append(spans, span{r.From, r.To})
+	}
+	for _, s := range mergeSpans(spans, nil) {
+		open.WriteString(text[at:s.from])
+		h.Parts = append(h.Parts, Part{At: open.Len(), Text: text[s.from:s.to]})
+		at = s.to
+	}
+	h.Open = open.String() + text[at:]
+	return &Reading{text: text, form: form, exact: h, known: true}
+}
 
 // split splits the text by its exact marks.
 func (r *Reading) split() *Result {

@@ -92,7 +92,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	for _, sign := range signs {
 		s.Hide = append(s.Hide, secrecy.Range{Span: h.Source(sign.from, sign.to)})
 	}
-	s.InPlace = true
+	s.InPlace, s.MarksKnown = true, true
 	if open && f.v.choices.HasOpen() {
 		s.Opens = openedParts(n.Body, s.Hide)
 	}
