@@ -57,8 +57,6 @@ func TestALevelIsRaisedBeforeTheRestIsWritten(t *testing.T) {
 	s.Do("admin", "update_card", `{"name": "Inn", "fields": {"+note": {"content": "the cook is a spy", "level": "gm"}}}`)
 	s.edited("Inn+note", "all is well")
 	s.leveled("Inn+note", access.LevelUser)
-	s.As("user").Call("get_card_history", `{"name": "Inn+note"}`).Want("versions.#", 2)
-	for _, n := range []string{"1", "2"} {
-		s.As("user").Call("get_revision", `{"name": "Inn+note", "version": `+n+`}`).Lacks("spy")
-	}
+	s.As("user").Call("get_card_history", `{"name": "Inn+note"}`).Want("versions.#", 1)
+	s.As("user").Call("get_revision", `{"name": "Inn+note", "version": 2}`).Lacks("spy")
 }

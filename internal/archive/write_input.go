@@ -50,7 +50,8 @@ type childIn struct {
 type sheet struct {
 	path     string // path in the input, including the final dot; "" for the whole input
 	name     string
-	below    bool // name is put under the name of the parent sheet's card
+	below    bool         // name is put under the name of the parent sheet's card
+	parent   canon.CardID // that card, if the name has one part
 	typ      string
 	codename *string
 	text     textIn

@@ -43,7 +43,7 @@ func deniedFor(role, has access.Role, what string) error {
 
 // createCard creates a card and writes its parts.
 func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
-	n := canon.NewCard{Name: name, Type: s.typ, Fields: s.fields, Orphan: s.orphan}
+	n := canon.NewCard{Name: name, Type: s.typ, Fields: s.fields, Orphan: s.orphan, Parent: s.parent}
 	if s.codename != nil {
 		n.Codename = *s.codename
 	}
@@ -183,6 +183,9 @@ func (w *writer) relabelCard(s *sheet, c canon.Card) (canon.Card, error) {
 // put updates a card if it exists and creates it otherwise.
 func (w *writer) put(s *sheet, name string) (canon.Card, error) {
 	c, ok, err := w.plan.Has(name)
+	if err == nil && ok && !s.parent.IsZero() && c.Parent != s.parent {
+		c, ok, err = w.childOf(s.parent, c.Key)
+	}
 	switch {
 	case err != nil:
 		return canon.Card{}, err
@@ -195,6 +198,17 @@ func (w *writer) put(s *sheet, name string) (canon.Card, error) {
 	return w.createCard(s, name)
 }
 
+// childOf finds the card of a name that several cards have, below one of them.
+func (w *writer) childOf(parent canon.CardID, key markup.Key) (canon.Card, bool, error) {
+	all, err := w.plan.Homonyms(w.ctx, key)
+	for _, o := range all {
+		if o.Parent == parent {
+			return w.plan.Has("~" + o.ID.String())
+		}
+	}
+	return canon.Card{}, false, err
+}
+
 // writeParts writes the parts of a card, and removes the parts that the sheet drops.
 func (w *writer) writeParts(s *sheet, c canon.Card) error {
 	for i := range s.parts {
@@ -202,6 +216,9 @@ func (w *writer) writeParts(s *sheet, c canon.Card) error {
 		name := part.name
 		if part.below {
 			name = partFullName(c.Name, name)
+			if len(markup.Parts(part.name)) == 1 {
+				part.parent = c.ID
+			}
 		}
 		written, err := w.put(part, name)
 		if err != nil {

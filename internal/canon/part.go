@@ -149,10 +149,23 @@ func (s *Snapshot) storedHolders(ctx context.Context, c Card) ([]Card, error) {
 	if !c.showsParts(s.View()) {
 		return nil, nil
 	}
-	all, err := s.Homonyms(ctx, c.Key+"+"+gmKey)
+	all, err := s.holdersBelow(ctx, c, c.Key)
+	if err != nil || len(all) > 0 {
+		return all, err
+	}
+	was, ok, err := s.ByID(ctx, c.ID)
+	if err != nil || !ok || was.Key == c.Key {
+		return nil, err
+	}
+	return s.holdersBelow(ctx, c, was.Key) // the plan renames it
+}
+
+// holdersBelow finds the cards below a key that hold hidden parts of a card.
+func (s *Snapshot) holdersBelow(ctx context.Context, c Card, key markup.Key) ([]Card, error) {
+	all, err := s.Homonyms(ctx, key+"+"+gmKey)
 	if err == nil && c.Parts == NamedParts {
 		var told []Card
-		told, err = s.Homonyms(ctx, c.Key+"+"+toldKey)
+		told, err = s.Homonyms(ctx, key+"+"+toldKey)
 		all = append(all, told...)
 	}
 	return slices.DeleteFunc(all, func(o Card) bool { return o.Places == nil || o.Parent != c.ID }), err
@@ -274,10 +287,20 @@ func (s *Snapshot) storedPartIDs(ctx context.Context, c Card) (map[string]bool, 
 
 // isDivided reports whether the text of an edit may have hidden parts. The notes that the game master keeps about a
 // card have none, nor have texts for programs. Texts that only game masters read have those that the edit names.
+//
+// Texts for programs keep the parts that they had before their card got its type.
 func (p *Plan) isDivided(c Card, typ Type, e Edit) bool {
+	if c.Parts != NoParts && c.TextKind() != TextFile {
+		typ.Raw = false
+		return p.mayHaveHolders(c, typ)
+	}
+	return p.readsMarks(c, typ) && (e.opens || len(e.Hide) > 0 || !onlyMasters(c.Label) && !e.Undivided)
+}
+
+// readsMarks reports whether marks in the text of a card of a type can hide.
+func (p *Plan) readsMarks(c Card, typ Type) bool {
 	_, ok := FormOf(c.TextKind())
-	return ok && p.mayHaveHolders(c, typ) && (e.opens || c.Parts != NoParts || len(e.Hide) > 0 ||
-		!onlyMasters(c.Label) && !e.Undivided)
+	return ok && p.mayHaveHolders(c, typ)
 }
 
 // onlyMasters reports whether no reader below a game master sees a label.
@@ -293,8 +316,11 @@ func lastPart(k markup.Key) markup.Key { return k[strings.LastIndexByte(string(k
 
 // divideText divides a text that the plan writes to a card. It returns the text that everybody reads who sees the
 // card, and notes the rest for writeParts.
-func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
-	form, _ := FormOf(c.TextKind())
+func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error) {
+	form, ok := FormOf(c.TextKind())
+	if !ok {
+		form = secrecy.Plain
+	}
 	was, err := p.textBefore(before)
 	if err != nil {
 		return "", err
@@ -303,7 +329,7 @@ func (p *Plan) divideText(c *Card, before Card, e Edit) (string, error) {
 	if e.MarksKnown {
 		read = secrecy.ReadKnown(*e.Content, form, e.Hide)
 	}
-	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM && !e.Undivided,
+	w := secrecy.Writer{Form: form, Hides: p.View().Level >= access.LevelGM && !e.Undivided && p.readsMarks(*c, typ),
 		Label: access.NewLabel(access.LevelGM), NewID: p.newPartID, Ranges: e.Hide, AsWritten: e.AsWritten,
 		Converted: before.TextKind() != c.TextKind(), Anew: e.opens, Read: read}
 	if w.Hides && !e.AsWritten && !e.opens {

@@ -50,7 +50,7 @@ func withHidden(fields json.RawMessage, holders []Card) (json.RawMessage, error)
 func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string]any) (bool, error) {
 	was := open[name]
 	switch {
-	case v == nil || e.AsWritten || c.Label.Level >= access.LevelGM && !e.opens:
+	case v == nil || e.AsWritten || onlyMasters(c.Label) && !e.opens:
 		return false, nil
 	case e.opens:
 		was = nil
@@ -63,7 +63,26 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 			return !declared, err
 		}
 	}
+	if was == nil && !e.opens && secrecy.LooksSecret(name, v) {
+		if hides, err := p.askField(c, name, v); hides || err != nil {
+			return hides, err
+		}
+	}
 	return p.hasMark("fields."+name, was, v, e.opens)
+}
+
+// askField reports whether a new field whose name looks secret is hidden, as the call says, or returns a fault if it
+// says nothing about it.
+func (p *Plan) askField(c Card, name string, v any) (bool, error) {
+	declared, err := p.declaresSecrets(p.ctx, c.Type)
+	if err != nil || declared || markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+		return false, err
+	}
+	if p.grant.Request().Unsure != access.UnsureRefused {
+		return p.grant.Request().Unsure == access.UnsureHides, nil
+	}
+	return false, unsureFault([]UnsureMark{{Field: "fields." + name, Line: 1, Text: markup.Shorten(textOfField(v), 80),
+		Why: "the field's name looks secret, and hides nothing", Remedy: "call it gm_notes to hide it"}})
 }
 
 // declaresSecrets reports whether the world says itself which fields of a type are secret: in the field

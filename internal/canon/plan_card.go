@@ -194,7 +194,11 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 		}
 	case p.isDivided(*c, typ, e):
 		var err error
-		if open, err = p.divideText(c, before, e); err != nil {
+		if open, err = p.divideText(c, before, typ, e); err != nil {
+			return err
+		}
+	default:
+		if err := p.checkNoMarks(*c, before, typ, e); err != nil {
 			return err
 		}
 	}
@@ -220,11 +224,11 @@ func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {
 	if strings.HasPrefix(string(markup.KeyOf(name)), string(c.Key)+"+") {
 		return Card{}, ruleFault("new_name", "a card cannot move below itself")
 	}
-	parent, part, err := p.parentFor(name, c.Own, false)
+	parent, part, err := p.parentFor(name, c.Own, false, nil)
 	if err != nil {
 		return Card{}, err
 	}
-	old := c.Key
+	old, was := c.Key, c.Label
 	c.Part = part
 	if c.Places != nil && (parent.ID != c.Parent || markup.KeyOf(part) != lastPart(c.Key)) {
 		c.Places = nil // its parts are a text of its own now
@@ -242,6 +246,7 @@ func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {
 		}
 	}
 	p.planCard(ActRename, &c)
+	p.openOnlyNow(c, was)
 	p.releaseName(old, c.ID)
 	p.made[c.Key] = c.ID
 	return c, nil
@@ -266,13 +271,23 @@ func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
 	if c, err = p.divideBeforeOpening(c, parent, own); err != nil {
 		return Card{}, err
 	}
+	was := c.Label
 	c.Own = own
 	p.placeCard(&c, parent)
 	if !p.View().Sees(c.Label) {
 		return Card{}, p.aboveRoleFault("level", c.Label)
 	}
 	p.planCard(ActLabel, &c)
+	p.openOnlyNow(c, was)
 	return c, nil
+}
+
+// openOnlyNow hides the earlier versions of a card that is opened, and of those that open with it: some were open
+// before it was hidden.
+func (p *Plan) openOnlyNow(c Card, was access.Label) {
+	if was.Level >= access.LevelGM && !was.Covers(c.Label) {
+		p.lastChangeOf(c.ID).HidePast = true
+	}
 }
 
 // Trash puts a card, and everything below it, in the trash.

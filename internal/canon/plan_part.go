@@ -135,6 +135,14 @@ func (p *Plan) HideText(c Card, passages []string, keepHistory bool) (Card, erro
 	if err != nil {
 		return Card{}, err
 	}
+	typ, err := p.Type(p.ctx, c.Type)
+	if err != nil {
+		return Card{}, err
+	}
+	if !p.readsMarks(c, typ) {
+		return Card{}, ruleFault("name", "a card of type %s has no hidden parts; hide the whole card with set_card_level",
+			c.Type)
+	}
 	e := Edit{Content: &whole, KeepHistory: keepHistory}
 	for _, passage := range passages {
 		found := false

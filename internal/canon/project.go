@@ -23,6 +23,7 @@ type projector struct {
 	made             map[CardID]bool // cards that this commit created
 	worldRow         *World          // the world's row; read when first needed
 	replaying        bool            // the commit is replayed: bodies are neither stored nor erased
+	opensOnlyNow     bool            // the earlier versions of cards that open below the card are hidden
 	rehearses        bool            // the commit is a dry run: nobody searches what it writes
 	nameRulesChanged bool            // cards below an unchanged card may change too
 	// partsBelow is set if a card with several parts in its Part may belong below a card of this
@@ -146,7 +147,9 @@ func (p *projector) projectCard(ctx context.Context, im CardImage) error {
 	case ActRestore:
 		err = p.restoreCard(ctx, &c)
 	default:
+		p.opensOnlyNow = im.HidePast && im.Act != ActUpdate
 		err = p.reviseCard(ctx, old, &c)
+		p.opensOnlyNow = false
 	}
 	p.cards = append(p.cards, c)
 	if err == nil && im.HidePast {

@@ -118,7 +118,10 @@ func (p *projector) relabelVersion(ctx context.Context, was Card, c *Card) error
 		return fmt.Errorf("version %d of card %s: present %t: %w", c.Rev, c.ID, ok, err)
 	}
 	v.setLabel(*c)
-	return p.tx.PutVersion(ctx, v)
+	if err := p.tx.PutVersion(ctx, v); err != nil || !p.opensOnlyNow || was.Label.Covers(c.Label) {
+		return err
+	}
+	return p.hidePast(ctx, *c)
 }
 
 // updatePlacementBelow updates the placement of the children of a card, and so of all cards below

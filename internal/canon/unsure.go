@@ -74,21 +74,29 @@ func unsureMarks(g access.Grant, field, was string, form secrecy.Form, read *sec
 	if len(open) == 0 {
 		return list, nil
 	}
-	e := &fault.Error{Kind: fault.Rule}
 	var marks []UnsureMark
+	for _, u := range open {
+		marks = append(marks, UnsureMark{Field: field, Line: u.Line, Text: u.Text, Why: whyUnsure(u),
+			Remedy: remedyOf(u, form)})
+	}
+	return list, unsureFault(marks)
+}
+
+// unsureFault returns the fault of marks of which only their author knows whether they hide.
+func unsureFault(all []UnsureMark) error {
+	e := &fault.Error{Kind: fault.Rule}
+	marks := all[:min(len(all), maxUnsure)]
 	var said []string
-	for _, u := range open[:min(len(open), maxUnsure)] {
-		m := UnsureMark{Field: field, Line: u.Line, Text: u.Text, Why: whyUnsure(u), Remedy: remedyOf(u, form)}
-		marks = append(marks, m)
+	for _, m := range marks {
 		why := fmt.Sprintf("line %d, %q: %s; %s", m.Line, m.Text, m.Why, m.Remedy)
-		e.Fields = append(e.Fields, fault.Field{Field: field, Error: why})
+		e.Fields = append(e.Fields, fault.Field{Field: m.Field, Error: why})
 		said = append(said, why)
 	}
-	if more := len(open) - len(marks); more > 0 {
+	if more := len(all) - len(marks); more > 0 {
 		said = append(said, fmt.Sprintf("and %d more", more))
 	}
-	e.Message = field + ": " + strings.Join(said, "; ")
-	return list, e.With(DetailUnsure, marks)
+	e.Message = marks[0].Field + ": " + strings.Join(said, "; ")
+	return e.With(DetailUnsure, marks)
 }
 
 func whyUnsure(u secrecy.Unsure) string {
@@ -112,4 +120,30 @@ func remedyOf(u secrecy.Unsure, form secrecy.Form) string {
 		return "close it"
 	}
 	return "write " + secrecy.ExactExample(form) + " around it to hide it"
+}
+
+// checkNoMarks returns a fault if a game master writes a new mark into a text in which no mark hides, such as that of a
+// list, and the call has no answer about it.
+func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
+	if p.View().Level < access.LevelGM || onlyMasters(c.Label) || e.AsWritten || e.Undivided || p.readsMarks(c, typ) ||
+		p.grant.Request().Unsure == access.UnsureText || c.Places != nil || c.TextKind() == TextFile {
+		return nil
+	}
+	was := ""
+	if !before.ID.IsZero() {
+		var err error
+		if was, err = p.Text(before); err != nil {
+			return err
+		}
+	}
+	text := *e.Content
+	at, ok := secrecy.NewMark(was, text)
+	if !ok {
+		return nil
+	}
+	line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
+	m := UnsureMark{Field: "content", Line: 1 + strings.Count(text[:at], "\n"), Text: markup.Shorten(line, 80),
+		Why:    "marks hide nothing in a card of type " + c.Type,
+		Remedy: "write it into a card of its own with level gm"}
+	return unsureFault([]UnsureMark{m})
 }

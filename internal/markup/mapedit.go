@@ -166,6 +166,9 @@ func (m *editMapper) runsOf(edits []edit, head int) (runs []blockRun) {
 
 // mapRun returns the text that takes the place of a range of the source.
 func (m *editMapper) mapRun(r blockRun) (text string, at textSpan, err error) {
+	if r.last > len(m.after) || r.first > r.last { // the last block ends with lines that the view joins with others
+		return "", at, ErrNotExact
+	}
 	fresh := strings.Trim(strings.Join(m.after[r.first:r.last], "\n"), "\n")
 	if r.from == r.to {
 		return m.mapNewBlocks(r.from, fresh)

@@ -84,6 +84,7 @@ func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 		d.keepDoubtful()
 		d.openAround()
 		d.keepLines()
+		d.cutFromTold()
 	}
 	return d.joinRuns(), d.out
 }

@@ -39,3 +39,15 @@ func TestFenceOfSecretsInCode(t *testing.T) {
 		}
 	}
 }
+
+// TestFrontMatterInATextIsAskedAbout checks that a pasted note whose front matter would hide it is asked about.
+func TestFrontMatterInATextIsAskedAbout(t *testing.T) {
+	for head, asked := range map[string]bool{"published: false": true, "publish: false": true, "subjects: [alice]": true,
+		"tags:\n  - gm-only": true, "draft: true": true, "audience: nobody": true, "type: NPC": false,
+		"publish: true": false} {
+		text := "---\ntype: NPC\n" + head + "\n---\n# The Fox\n\nShe is a spy.\n"
+		if got := len(FindUnsure("", text, Markdown)) > 0; got != asked {
+			t.Errorf("%q: asked %v", head, got)
+		}
+	}
+}

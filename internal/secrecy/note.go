@@ -157,6 +157,11 @@ func IsNamedSecret(name string, v any) bool {
 	return IsSecretField(name, v) || truthOf(v) == isText && singleKey.MatchString(fieldKey(name))
 }
 
+// LooksSecret reports whether a text in a field looks secret by the field's name, and is none that hides alone.
+func LooksSecret(name string, v any) bool {
+	return !IsNamedSecret(name, v) && FindWord(name, true) != "" && truthOf(v) == isText
+}
+
 // singleKey matches keys that tell of one secret.
 var singleKey = regexp.MustCompile(`^(?:(?:my_|top_)?secret|geheimnis|secret[oa])$`)
 

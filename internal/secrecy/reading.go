@@ -17,10 +17,10 @@ type Reading struct {
 // isSure reports whether each mark of the text has its end and hides for certain.
 func (r *Reading) isSure() bool {
 	h := r.split()
-	if r.form == HTML && mayHoldForeign(r.text) {
+	if r.form != Markdown && mayHoldForeign(r.text) {
 		return false
 	}
-	return !r.looks && h.UnclosedAt < 0 && len(h.loose) == 0 && (r.form != Markdown ||
+	return !r.looks && h.UnclosedAt < 0 && len(h.loose) == 0 && (r.form != Markdown || len(headMarks(r.text)) == 0 &&
 		!slices.ContainsFunc(textMarks(h.Open), func(m Mark) bool { return m.Doubt }))
 }
 

@@ -84,7 +84,8 @@ func mayBeUnsure(text string, form Form) bool {
 		form == Markdown && (strings.ContainsAny(text, ":#<!=/|-&") || holdsWide(text))
 }
 
-// mayHoldForeign reports whether a text in HTML may have marks of Markdown: comments, or lines that begin no element.
+// mayHoldForeign reports whether a text in HTML or a plain one may have marks of Markdown: comments, or lines that
+// begin no element.
 func mayHoldForeign(text string) bool {
 	if strings.Contains(text, percents) {
 		return true
@@ -97,7 +98,8 @@ func mayHoldForeign(text string) bool {
 	return false
 }
 
-// addForeign adds the marks of a text in HTML that would hide in Markdown, which its author may have thought of.
+// addForeign adds the marks of a text in HTML, or of a plain one, that would hide in Markdown, which its author may have
+// thought of.
 func (u *unsureMarks) addForeign() {
 	known := slices.Clone(u.exact)
 	for _, spans := range u.doubts {
@@ -109,13 +111,16 @@ func (u *unsureMarks) addForeign() {
 			slices.ContainsFunc(known, func(k span) bool { return k.from < s.to && s.from < k.to }) {
 			continue
 		}
-		m := Mark{Rule: ruleBlock, What: markup.Shorten(line, 40) + " in HTML", Doubt: true}
+		m := Mark{Rule: ruleBlock, What: markup.Shorten(line, 40) + foreignPlace[u.form], Doubt: true}
 		if _, is := u.doubts[m]; !is && len(u.order) < maxUnsure {
 			u.order = append(u.order, m)
 		}
 		u.doubts[m] = append(u.doubts[m], s)
 	}
 }
+
+// foreignPlace tells of the text in which a mark of Markdown stands.
+var foreignPlace = map[Form]string{HTML: " in HTML", Plain: " in a plain text"}
 
 func readUnsure(text string, form Form) unsureMarks {
 	u := unsureMarks{text: text, form: form, doubts: map[Mark][]span{}}
@@ -129,7 +134,7 @@ func readUnsure(text string, form Form) unsureMarks {
 		return !m.Doubt
 	}
 	split := func(text string, hides func(Mark) bool) Result {
-		return Result{form: form, hides: hides, foreign: form == HTML}.split(text)
+		return Result{form: form, hides: hides, foreign: form != Markdown}.split(text)
 	}
 	h := split(text, note)
 	if (h.UnclosedAt >= 0 || len(h.loose) > 0) && MayHoldMark(text, form) {
@@ -141,7 +146,7 @@ func readUnsure(text string, form Form) unsureMarks {
 	}
 	u.exact = h.spans()
 	if form == Markdown {
-		for _, m := range textMarks(h.Open) {
+		for _, m := range append(textMarks(h.Open), headMarks(text)...) {
 			if note(m); m.Doubt {
 				u.doubts[m] = []span{{0, len(u.text)}}
 			}
@@ -155,7 +160,7 @@ func readUnsure(text string, form Form) unsureMarks {
 			}
 		}
 	}
-	if form == HTML && mayHoldForeign(text) {
+	if form != Markdown && mayHoldForeign(text) {
 		u.addForeign()
 	}
 	return u
@@ -323,4 +328,25 @@ func ExactExample(form Form) string {
 		return "[gm]…[/gm]"
 	}
 	return "%%…%%"
+}
+
+// NewMark returns the offset of the first exact mark of a text, read as Markdown or as HTML, that the text before did
+// not have. Programs and styles are none.
+func NewMark(was, text string) (at int, ok bool) {
+	for _, form := range []Form{Markdown, HTML} {
+		if !MayHoldMark(text, form) {
+			continue
+		}
+		h := Split(text, form, func(m Mark) bool { return !m.Doubt && !isProgram(m.What) })
+		for _, s := range h.spans() {
+			if !strings.Contains(was, strings.TrimSpace(text[s.from:s.to])) {
+				return firstSign(text, markup.Span{From: s.from, To: s.to}), true
+			}
+		}
+	}
+	return 0, false
+}
+
+func isProgram(element string) bool {
+	return element == "<script>" || element == "<style>" || element == "<template>"
 }

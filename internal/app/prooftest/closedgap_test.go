@@ -146,6 +146,64 @@ func TestGapsStayClosed(t *testing.T) {
 				"if_match": alice.ETag}, nil)
 			return err != nil && x.cardAs("alice", c).ETag != alice.ETag && x.cardAs("bob", c).ETag == bob.ETag
 		},
+		"a new mark in and beside a told part": func() bool {
+			holds := true
+			for i, row := range [][2]string{
+				{"> [!secret] T\n> told one\n> told two\n", "> [!secret] T\n> told one %%WORD%%\n> told two\n"},
+				{"one %%told here%% two\n", "one %%WORD%% %%told here%% two\n"},
+				{"one %%told here%% two\n", "one <!-- WORD --> %%told here%% two\n"},
+				{"%%told old%%\n", "%%told%% %%WORD%% %%old%%\n"},
+				{"## GM notes\n\ntold one\n\ntold two\n", "## GM notes\n\ntold one\n\n%%WORD%%\n\ntold two\n"}} {
+				c := x.putText("Into told "+itoa(i), inMarkdown, "The quay.\n\n"+row[0]+"\n# End\n\nThe road.\n")
+				_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": list("bob")}, nil)
+				_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, row[0], row[1], 1) })
+				bob, gm := x.textAs("bob", c), x.textAs("gm", c)
+				if strings.Contains(bob, "WORD") || !strings.Contains(bob, "told") || !strings.Contains(gm, "WORD") {
+					x.t.Logf("%q: the game master reads %q, Bob %q", row[1], gm, bob)
+					holds = false
+				}
+			}
+			return holds
+		},
+		"a new card below one of two of a name": func() bool {
+			hidden := x.putText("Cult", inMarkdown, "Hidden.\n")
+			_ = x.rest("admin", "PUT", "/api/mcp/cards/Cult/level", fields{"level": "gm"}, nil)
+			hidden.id = "~" + x.card(hidden).ID
+			_ = x.rest("bob", "POST", "/api/mcp/cards", fields{"name": "Cult", "content": "I heard of it."}, nil)
+			_ = x.rest("gm", "POST", "/api/mcp/cards", fields{"name": "Cult+Cellar", "content": "WORD"}, nil)
+			_ = x.rest("gm", "PATCH", x.at(hidden), fields{"fields": fields{"+Plan": "WORD"}}, nil)
+			return x.textAs("gm", &planted{name: "Cult+Cellar"}) != "" && x.textAs("gm", &planted{name: "Cult+Plan"}) != "" &&
+				x.textAs("bob", &planted{name: "Cult+Cellar"}) == "" && x.textAs("bob", &planted{name: "Cult+Plan"}) == ""
+		},
+		"types whose texts have no hidden parts": func() bool {
+			holds := true
+			for i, typ := range []string{"List", "Pointer", "JSON", "HTML"} {
+				c := x.putText("Typed "+itoa(i), inMarkdown, "Anna.\n\n%%WORD%%\n")
+				_ = x.rest("bob", "PATCH", x.at(c), fields{"type": typ}, nil)
+				_ = x.swap("gm", c, func(text string) string { return text + "\nBen" })
+				holds = holds && !strings.Contains(x.textAs("bob", c), "WORD") &&
+					x.rest("gm", "POST", "/api/mcp/cards", fields{"name": "Asked " + itoa(i), "type": typ,
+						"content": "Anna <!-- WORD -->"}, nil) != nil &&
+					x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list("Anna")}, nil) != nil
+			}
+			return holds && x.rest("gm", "POST", "/api/mcp/cards", fields{"name": "Asked too", "type": "PlainText",
+				"content": "Sold.\n\n%%WORD%%\n"}, nil) != nil
+		},
+		"a field of a card that one player reads too": func() bool {
+			c := x.putText("Shared", inMarkdown, "Shared.\n")
+			_ = x.rest("admin", "PUT", x.at(c)+"/level", fields{"level": "gm", "subjects": list("bob")}, nil)
+			_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"gm notes": "WORD", "mood": "%%WORD%%"}}, nil)
+			got := x.send("bob", request{operation: "read", method: "GET", path: x.at(c) + "?full=true"}).body
+			return strings.Contains(got, "Shared") && !strings.Contains(got, "WORD")
+		},
+		"earlier versions when a card is hidden, changed and shown again": func() bool {
+			c := x.putText("Shown again", inMarkdown, "The mill. WORD\n")
+			_ = x.rest("admin", "PUT", x.at(c)+"/level", fields{"level": "gm"}, nil)
+			_ = x.swap("gm", c, func(text string) string { return "The mill.\n" })
+			_ = x.rest("admin", "PUT", x.at(c)+"/level", fields{"level": "user"}, nil)
+			got := x.send("bob", request{operation: "history", method: "GET", path: x.at(c) + "/history/1"}).body
+			return x.textAs("bob", c) != "" && !strings.Contains(got, "WORD")
+		},
 		"conversions of each reader": func() bool {
 			c := x.putText("Conversion", inHTML, "<p>They say <span class=\"secret\">WORD</span> softly.</p>")
 			other := *c
