@@ -377,6 +377,9 @@ func NameMarks(name string) []Mark {
 			return []Mark{exact(rulePlusGM, "")}
 		}
 	}
+	if HasAnyMark(name) {
+		return []Mark{exact(ruleName, name)}
+	}
 	if word := FindWord(name, false); word != "" {
 		return []Mark{{Rule: ruleName, What: word, Doubt: true}}
 	}

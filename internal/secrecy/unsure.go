@@ -319,6 +319,9 @@ func HasMark(text string, form Form) bool {
 	return MayHoldMark(text, form) && len(exactSpans(text, form)) > 0
 }
 
+// HasAnyMark is HasMark for a short text, such as a name or a field, that may be read as Markdown or as HTML.
+func HasAnyMark(text string) bool { return HasMark(text, Markdown) || HasMark(text, HTML) }
+
 // ExactExample returns a mark that hides in a form of text.
 func ExactExample(form Form) string {
 	switch form {

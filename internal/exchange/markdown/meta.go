@@ -54,12 +54,17 @@ func (n *Note) ExtraFields(known ...string) (json.RawMessage, error) {
 	return b, nil
 }
 
+// IsTagKey reports whether a key of front matter holds tags.
+func IsTagKey(key string) bool {
+	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
+}
+
 // Tags returns the tags in front matter, without '#'. Tags written with '#' are separated by
 // spaces or commas, others by commas.
 func (n *Note) Tags() []string {
 	var out []string
 	for _, key := range decoded.SortedKeys(n.Meta) {
-		if low := strings.ToLower(key); low != "tags" && low != "tag" {
+		if !IsTagKey(key) {
 			continue
 		}
 		list := n.List(key)

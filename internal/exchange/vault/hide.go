@@ -2,10 +2,12 @@ package vault
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/markdown"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
@@ -16,6 +18,8 @@ func (v *vault) folderMarks(file string) (all []secrecy.Mark) {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if v.isGMFolder(dir) {
 			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
+		} else if secrecy.HasAnyMark(path.Base(dir)) {
+			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir})
 		} else if secrecy.FindWord(path.Base(dir), false) != "" {
 			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
 		}
@@ -71,15 +75,46 @@ func (v *vault) isFileHidden(file string) bool {
 	return hidden
 }
 
-// takeFields removes the secret fields from a note's front matter and returns them.
+// takeFields removes the secret fields from a note's front matter and returns them: those with the name of a secret
+// field, and those with an exact mark in a text. Tags are no fields: those with a mark are left out.
 func (v *vault) takeFields(n *note) map[string]any {
 	taken := map[string]any{}
 	for _, k := range decoded.SortedKeys(n.Meta) {
-		if secrecy.IsSecretField(k, n.Meta[k]) &&
-			v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
-			taken[k] = decoded.RestoreLinks(n.Meta[k])
-			delete(n.Meta, k)
+		value := decoded.RestoreLinks(n.Meta[k])
+		if !hidesField(k, value) ||
+			!v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
+			continue
 		}
+		if list, isList := value.([]any); markdown.IsTagKey(k) {
+			n.AddReport(0, "tags with a mark of a secret in %q are left out", k)
+			n.Meta[k] = slices.DeleteFunc(slices.Clone(list), func(tag any) bool { return hidesField("", tag) })
+			if isList {
+				continue
+			}
+		} else {
+			taken[k] = value
+		}
+		delete(n.Meta, k)
 	}
 	return taken
+}
+
+// hidesField reports whether a value of front matter is secret: by its name, by a name in it, or by an exact mark.
+func hidesField(name string, v any) bool {
+	if secrecy.IsSecretField(name, v) || secrecy.HasAnyMark(name) {
+		return true
+	}
+	switch v := v.(type) {
+	case string:
+		return secrecy.HasAnyMark(v)
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return hidesField("", x) })
+	case map[string]any:
+		for k, x := range v {
+			if hidesField(k, x) {
+				return true
+			}
+		}
+	}
+	return false
 }
