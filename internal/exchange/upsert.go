@@ -2,14 +2,18 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // putSheet creates or updates one card. It reports a card that the canon refuses and returns nil,
@@ -181,7 +185,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil,
-		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace}
+		Hide: s.Hide, HideFields: s.hiddenFields(nil), Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -283,8 +287,8 @@ func openParts(p *canon.Plan, s *Sheet, card canon.Card) (canon.Card, error) {
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
 	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact && !s.Beside,
-		Hide: s.Hide, HideFields: s.HideFields, Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace,
-		Beside: s.Beside}
+		Hide: s.Hide, HideFields: s.hiddenFields(card.Fields), Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown,
+		AsWritten: s.InPlace, Beside: s.Beside}
 	if s.Content.Text != nil {
 		e.Format = &s.Format
 	}
@@ -307,6 +311,21 @@ func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, 
 		e.Content = &merged
 	}
 	return e, nil
+}
+
+// hiddenFields returns the names of the fields that are hidden: in our own dialect also those with an exact mark,
+// unless the card has the same value open.
+func (s *Sheet) hiddenFields(open json.RawMessage) []string {
+	if !s.Exact || s.Beside || s.Label.Level >= access.LevelGM && len(s.Label.Subjects) == 0 {
+		return s.HideFields
+	}
+	names, was := slices.Clone(s.HideFields), decoded.ParseObject(string(open))
+	for name, v := range decoded.ParseObject(string(s.Fields)) {
+		if (secrecy.HasAnyMark(name) || secrecy.HidesField("", v)) && !reflect.DeepEqual(v, was[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func isSameCard(a, b canon.Card) bool {

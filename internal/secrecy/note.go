@@ -151,6 +151,27 @@ func IsSecretField(name string, v any) bool {
 	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
 }
 
+// HidesField reports whether a value of front matter is secret: by its name, by a name in it, or by an exact mark in
+// one of its texts.
+func HidesField(name string, v any) bool {
+	if IsSecretField(name, v) || HasAnyMark(name) {
+		return true
+	}
+	switch v := v.(type) {
+	case string:
+		return HasAnyMark(v)
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return HidesField("", x) })
+	case map[string]any:
+		for k, x := range v {
+			if HidesField(k, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // IsNamedSecret reports whether a value of a field that somebody writes is a secret part of its card because the name
 // of the field says so, such as secret: a text. In front matter such a name is asked about: it may mean the whole note.
 func IsNamedSecret(name string, v any) bool {

@@ -93,6 +93,10 @@ func (x *Reader) Add(n *markdown.Note) error {
 	if err := x.narrow(n, s); err != nil {
 		return err
 	}
+	if secrecy.HasAnyMark(s.Name) {
+		n.AddReport(0, "its name has a mark of a secret; it is for the GM only")
+		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
+	}
 	if n.Broken || x.IsHidden != nil && x.IsHidden(n.Path) {
 		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
 	}
@@ -315,6 +319,11 @@ func hiddenFields(n *markdown.Note) []string {
 
 func (x *Reader) addTags(n *markdown.Note, above *exchange.Sheet) {
 	tags := decoded.ListOf(n.Meta["tags"])
+	if all := len(tags); above.Label.Level < access.LevelGM {
+		if tags = slices.DeleteFunc(tags, secrecy.HasAnyMark); len(tags) < all {
+			n.AddReport(0, "tags with a mark of a secret are left out")
+		}
+	}
 	if len(tags) == 0 {
 		return
 	}

@@ -81,13 +81,13 @@ func (v *vault) takeFields(n *note) map[string]any {
 	taken := map[string]any{}
 	for _, k := range decoded.SortedKeys(n.Meta) {
 		value := decoded.RestoreLinks(n.Meta[k])
-		if !hidesField(k, value) ||
+		if !secrecy.HidesField(k, value) ||
 			!v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
 			continue
 		}
 		if list, isList := value.([]any); markdown.IsTagKey(k) {
 			n.AddReport(0, "tags with a mark of a secret in %q are left out", k)
-			n.Meta[k] = slices.DeleteFunc(slices.Clone(list), func(tag any) bool { return hidesField("", tag) })
+			n.Meta[k] = slices.DeleteFunc(slices.Clone(list), func(tag any) bool { return secrecy.HidesField("", tag) })
 			if isList {
 				continue
 			}
@@ -97,24 +97,4 @@ func (v *vault) takeFields(n *note) map[string]any {
 		delete(n.Meta, k)
 	}
 	return taken
-}
-
-// hidesField reports whether a value of front matter is secret: by its name, by a name in it, or by an exact mark.
-func hidesField(name string, v any) bool {
-	if secrecy.IsSecretField(name, v) || secrecy.HasAnyMark(name) {
-		return true
-	}
-	switch v := v.(type) {
-	case string:
-		return secrecy.HasAnyMark(v)
-	case []any:
-		return slices.ContainsFunc(v, func(x any) bool { return hidesField("", x) })
-	case map[string]any:
-		for k, x := range v {
-			if hidesField(k, x) {
-				return true
-			}
-		}
-	}
-	return false
 }

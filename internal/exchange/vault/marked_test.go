@@ -36,3 +36,26 @@ func TestANameWithAMarkHidesItsNote(t *testing.T) {
 		t.Errorf("players read %s\ngame masters %s", players, all)
 	}
 }
+
+// TestMarksInOurOwnDialect does the same with notes that name our dialect: first new cards, then with a value that is
+// marked later. A value that was opened stays open.
+func TestMarksInOurOwnDialect(t *testing.T) {
+	s := newScene(t)
+	note := func(extra string) string {
+		return "---\nloregate: 1\nid: 0198c0de-0000-7000-8000-000000000001\nname: Quay\n" + extra + "\n---\nBusy."
+	}
+	for _, extra := range []string{"motto: Seen %%HID%%", "fields: {motto: ['<!-- HID -->']}", "aliases: ['[gm:: HID]']",
+		"tags: [town, '%%HID%%']", "fields: {deep: {dm-notes: HID}}"} {
+		s.importAs("admin", map[string]string{"Quay.md": note("race: SEEN")}, Options{})
+		s.importAs("admin", map[string]string{"Quay.md": note("race: SEEN\n" + extra)}, Options{})
+		c, _, _ := s.Content("user", "Quay")
+		if all := string(c.Fields) + strings.Join(s.Listing("user"), "\n"); strings.Contains(all, "HID") ||
+			!strings.Contains(all, "SEEN") {
+			t.Errorf("%s: players read %s", extra, all)
+		}
+	}
+	s.importAs("admin", map[string]string{"A.md": "---\nloregate: 1\nname: Mill %%HID%%\n---\nHID"}, Options{})
+	if all := strings.Join(s.Listing("user"), "\n"); strings.Contains(all, "HID") {
+		t.Errorf("players read %s", all)
+	}
+}
