@@ -261,7 +261,7 @@ func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document
 	}
 	var text content
 	x.addPageTexts(&text, p)
-	name := record.CardName(decoded.TextOf(p.data["name"]))
+	name := record.WrittenName(decoded.TextOf(p.data["name"]))
 	if name == "" {
 		name = "Page"
 	}

@@ -168,9 +168,9 @@ func (x *kanka) addPost(above *page, post map[string]any) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	name := cmp.Or(record.CardName(decoded.TextOf(post["name"])), "Post")
 	id := "post " + decoded.TextOf(post["id"])
-	name, secret := x.s.Hide(above.file, record.HTML, name)
+	name, secret := x.s.Hide(above.file, record.Markdown, decoded.TextOf(post["name"]))
+	name = cmp.Or(record.CardName(name), "Post")
 	heading := "<h2>" + html.EscapeString(name) + "</h2>\n"
 	above.writeGM("", html.EscapeString(secret))
 	if slices.Contains(kankaPublic, decoded.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -55,7 +54,7 @@ func (f Form) markForm() secrecy.Form {
 
 // mayHaveMarks reports whether a text has a sign with which a mark begins.
 func (f Form) mayHaveMarks(text string) bool {
-	return strings.ContainsAny(text, "<[&［") || f == Markdown && strings.ContainsAny(text, "%:#!~`")
+	return secrecy.MayHoldMark(text, f.markForm()) || f == Markdown && strings.Contains(text, ":") // of a label
 }
 
 // Hide divides a text of a file by the marks of secrecy in it. secret is the hidden text as written, with its
@@ -87,7 +86,7 @@ func (s *Source) takeSecrets(r *Card) *hidden {
 		if r.Level >= access.LevelGM {
 			return text
 		}
-		open, secret := s.Hide(r.File, HTML, text)
+		open, secret := s.Hide(r.File, Markdown, text)
 		if secret != "" && what != "" {
 			h.lines = append(h.lines, what+": "+text)
 		}
@@ -295,13 +294,10 @@ func (s *Source) addSecret(above *exchange.Sheet, r Card, h *hidden) {
 	s.collection.Add(gm)
 }
 
-// fieldSigns matches the beginnings of marks in encoded fields.
-var fieldSigns = regexp.MustCompile(`\\u003c|\\u0026|\[[\pL/ ]|%%`)
-
 // splitFields takes the hidden parts out of a card's fields. hidden are the whole values of the fields that had
 // such parts.
 func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessage, hidden map[string]any) {
-	if r.Level >= access.LevelGM || !fieldSigns.Match(fields) {
+	if r.Level >= access.LevelGM || len(fields) == 0 {
 		return fields, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(fields))
@@ -326,6 +322,9 @@ func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessa
 func (s *Source) openValue(r Card, v any) (open any, had bool) {
 	switch v := v.(type) {
 	case string:
+		if r.Form == Markdown && secrecy.HidesWhole(v) {
+			return "", true
+		}
 		text, secret := s.Hide(r.File, r.Form, v)
 		return text, secret != ""
 	case []any:

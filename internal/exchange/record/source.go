@@ -202,6 +202,7 @@ func (s *Source) cardID(key ...string) canon.CardID {
 // the GM, and all that a mark of package secrecy hides in its name, text, tags and fields.
 func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 	h := s.takeSecrets(&r)
+	r.Marks = append(slices.Clone(r.Marks), r.wholeMarks()...)
 	label, err := s.label(ctx, r)
 	if err != nil {
 		return nil, err
@@ -235,6 +236,18 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 	s.collection.AddTags(sh, r.Tags)
 	s.secrets = append(s.secrets, func() { s.addSecret(sh, r, h) })
 	return sh, nil
+}
+
+// wholeMarks returns the exact marks in the text of a record that are about all of it, such as the tag #gm.
+func (r Card) wholeMarks() (all []secrecy.Mark) {
+	for _, b := range r.Text {
+		if r.Form != Markdown || b.GM || !secrecy.HidesWhole(b.Text) {
+			continue
+		}
+		_, marks := secrecy.NoteMarks(secrecy.Note{Body: b.Text})
+		all = append(all, slices.DeleteFunc(marks, func(m secrecy.Mark) bool { return m.Doubt })...)
+	}
+	return all
 }
 
 // label returns the label of a record: that of the import, or the GM's if a mark hides it, with the members that
@@ -334,6 +347,15 @@ func CardName(name string) string {
 	return exchange.PlainName(strings.ReplaceAll(exchange.ClipName(name), "+", "plus "))
 }
 
+// WrittenName is CardName, except that a name with a mark of a secret stays as it is written, so that Add hides a part
+// of it.
+func WrittenName(name string) string {
+	if plain := CardName(name); plain == "" || !secrecy.HasAnyMark(name) {
+		return plain
+	}
+	return name
+}
+
 // reserveCodename returns a valid form of a codename, or "" if a card of the level uses it already.
 func (s *Source) reserveCodename(level access.Level, code string) string {
 	code = codeOf(code)
@@ -400,7 +422,7 @@ func (s *Source) Link(e *exchange.Edge) error {
 		return s.tooMany
 	}
 	for _, text := range decoded.TextsOf(e.Attrs) {
-		if _, secret := s.Hide(e.File, HTML, text); secret != "" {
+		if _, secret := s.Hide(e.File, Markdown, text); secret != "" {
 			gm := access.NewLabel(access.LevelGM)
 			e.Label = &gm
 		}

@@ -232,7 +232,7 @@ func (x *rows) chooseLinks() error {
 		if err != nil {
 			return err
 		}
-		names[markup.KeyOf(x.nameOf(r))] = true
+		names[markup.KeyOf(record.CardName(x.nameOf(r)))] = true
 	}
 	all, known := make([]int, len(x.columns)), make([]int, len(x.columns))
 	for r := range x.rows(noReport) {
@@ -272,13 +272,14 @@ func namesIn(v any) []string {
 
 var withoutBrackets = strings.NewReplacer("[[", "", "]]", "")
 
+// nameOf returns the name of a row as a card name; as it is written if it has a mark.
 func (x *rows) nameOf(r row) string {
 	for _, c := range r.cells {
 		if x.columns[c.column].use != useName {
 			continue
 		}
 		if name := decoded.TextOf(c.value); name != "" {
-			return record.CardName(name)
+			return record.WrittenName(name)
 		}
 	}
 	return ""
@@ -308,7 +309,7 @@ func (x *rows) addRows(ctx context.Context) error {
 			continue
 		}
 		card := x.cardOf(r)
-		card.Name = name
+		card.Name, name = name, record.CardName(name)
 		if id := x.idOf(r); id != "" {
 			card.Key = []string{x.file, "id", id}
 		} else {
