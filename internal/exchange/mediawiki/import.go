@@ -188,10 +188,39 @@ func (x *wiki) addArticles(ctx context.Context) error {
 }
 
 // splitSource takes the hidden parts out of the wikitext of a page, and divides the rest. Hidden parts may stand in
-// the values of an infobox too.
+// the values of an infobox too. Headings are read as those of HTML, which hide their sections.
 func (x *wiki) splitSource(line int, source string) (t text, secret string) {
-	source, secret = x.s.Hide(fmt.Sprintf("%s:%d", x.file, line), record.Plain, source)
-	return splitText(source, x.words), secret
+	source, secret = x.s.Hide(fmt.Sprintf("%s:%d", x.file, line), record.Plain, tagHeadings(source))
+	return splitText(wikiHeadings(source), x.words), wikiHeadings(secret)
+}
+
+// tagHeadings returns a wikitext with its headings in HTML. Comments and references beside one stand below it.
+func tagHeadings(source string) string {
+	if !strings.Contains(source, "=") {
+		return source
+	}
+	var b strings.Builder
+	for line := range strings.Lines(source) {
+		m := headingForm.FindStringSubmatch(strings.TrimSpace(besideForm.ReplaceAllString(line, "")))
+		if m == nil {
+			b.WriteString(line)
+			continue
+		}
+		fmt.Fprintf(&b, "<h%d>%s</h%[1]d>\n", len(m[1]), m[2])
+		for _, beside := range besideForm.FindAllString(line, -1) {
+			b.WriteString(beside + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wikiHeadings returns a text with its headings in the form of a wiki again.
+func wikiHeadings(source string) string {
+	return htmlHeading.ReplaceAllStringFunc(source, func(line string) string {
+		m := htmlHeading.FindStringSubmatch(line)
+		signs := strings.Repeat("=", int(m[1][0]-'0'))
+		return signs + " " + m[2] + " " + signs
+	})
 }
 
 func blocksOf(t text, secret string) []record.Block {

@@ -133,6 +133,8 @@ var (
 	commentForm = regexp.MustCompile(`(?s)<!--.*?-->`)
 	refForm     = regexp.MustCompile(`(?s)<ref[^>/]*/>|<ref[^>]*>.*?</ref>`)
 	headingForm = regexp.MustCompile(`^(={1,6})\s*(.+?)\s*={1,6}\s*$`)
+	besideForm  = regexp.MustCompile(commentForm.String() + "|" + refForm.String())
+	htmlHeading = regexp.MustCompile(`(?m)^<h([1-6])>(.*?)</h[1-6]>$`)
 	outerLink   = regexp.MustCompile(`\[(https?://[^\s\]]+)(?:\s+([^\]]+))?\]`)
 	boldForm    = regexp.MustCompile(`'''(.+?)'''`)
 	italicForm  = regexp.MustCompile(`''(.+?)''`)

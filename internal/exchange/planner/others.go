@@ -114,7 +114,7 @@ func anvilArticle(s *record.Source, file string, m map[string]any) *page {
 		p.marks = []secrecy.Mark{{Rule: ruleVisibility, What: "unknown state", Doubt: true}}
 	}
 	content, _ := m["content"].(string)
-	p.write("", content)
+	p.write("", bbPair.ReplaceAllString(content, "<$1$2>")) // whose headings hide as those of HTML do
 	for _, k := range decoded.SortedKeys(m) {
 		v, _ := m[k].(string)
 		if strings.TrimSpace(v) == "" || !isGMField(k) {
@@ -142,10 +142,14 @@ func isGMKind(m map[string]any) bool {
 // isGMField reports whether a field of World Anvil is for the GM.
 func isGMField(k string) bool { return k == "seeded" || strings.HasPrefix(k, "ggm") }
 
+// bbNames are the codes of World Anvil that are elements of HTML.
+const bbNames = "b|i|u|s|h1|h2|h3|h4|p|ul|ol|li|quote|sub|sup|table|tr|td|th"
+
 var (
 	anvilMention = regexp.MustCompile(`@\[([^\]\n]+)\]\(([a-z]+):([^)\n]+)\)`)
 	anvilSecret  = regexp.MustCompile(`(?i)\[/?(?:secret|subcontainer)(?::[^\]\n]*)?\]`) // around a text for the GM
-	bbPair       = regexp.MustCompile(`(?i)\[(/?)(b|i|u|s|h1|h2|h3|h4|p|ul|ol|li|quote|sub|sup|table|tr|td|th)\]`)
+	bbPair       = regexp.MustCompile(`(?i)\[(/?)(` + bbNames + `)\]`)
+	tagPair      = regexp.MustCompile(`(?i)<(/?)(` + bbNames + `)>`)
 	bbBreak      = regexp.MustCompile(`(?i)\[(?:br|hr)\]`)
 	bbURL        = regexp.MustCompile(`(?is)\[url[:=](https?://[^\]\s]+)\](.*?)\[/url\]`)
 )
@@ -155,6 +159,7 @@ func bbHTML(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
+	text = tagPair.ReplaceAllString(text, "[$1$2]")
 	text = html.EscapeString(strings.ReplaceAll(anvilSecret.ReplaceAllString(text, ""), "\r\n", "\n"))
 	text = anvilMention.ReplaceAllStringFunc(text, func(m string) string {
 		parts := anvilMention.FindStringSubmatch(m)
