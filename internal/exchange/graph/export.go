@@ -43,7 +43,7 @@ func writeGraph(to io.Writer, cards []*record.Written) (problems []exchange.Prob
 				continue
 			}
 			line := map[string]any{"type": "relation", "from": w.Card.Name, "to": r.To, "relationType": r.Kind}
-			if err := lines.Encode(withLabel(line, r.Label)); err != nil {
+			if err := lines.Encode(withLabel(line, r.Seen)); err != nil {
 				return nil, err
 			}
 		}

@@ -2,12 +2,14 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -24,6 +26,7 @@ const memberVisibility = "visibility"
 // entity is a node of the graph.
 type entity struct {
 	visibility   any
+	label        *access.Label // nil: all who see the import see it
 	name, kind   string
 	observations []string
 	line         int
@@ -42,7 +45,7 @@ type reader struct {
 	s         *record.Source
 	file      string
 	entities  []*entity
-	byName    map[string]*entity
+	byName    map[string][]*entity
 	relations []relation
 }
 
@@ -53,7 +56,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 	return record.Walk{Format: "memory", Suffixes: []string{".jsonl", ".json", ".ndjson"},
 		Empty: "no line is an entity with a name and an entityType",
 		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
-			x := &reader{s: s, file: name, byName: map[string]*entity{}}
+			x := &reader{s: s, file: name, byName: map[string][]*entity{}}
 			x.readValues(data)
 			return x.addEntities(ctx)
 		}}.Import(ctx, c, g, files, o)
@@ -123,24 +126,56 @@ func (x *reader) readValue(v any, line int) {
 			record.LabelOf(m[memberVisibility])})
 	case text("name") != "":
 		e := &entity{name: text("name"), kind: text("entityType"), line: line, visibility: m[memberVisibility],
-			observations: decoded.ListOf(m["observations"])}
-		if old := x.byName[e.name]; old != nil {
+			label: record.LabelOf(m[memberVisibility]), observations: decoded.ListOf(m["observations"])}
+		if old := x.find(e.name, e.label); old != nil {
 			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
 			old.observations = append(old.observations, e.observations...)
 			return
 		}
-		x.byName[e.name] = e
+		x.byName[e.name] = append(x.byName[e.name], e)
 		x.entities = append(x.entities, e)
 	default:
 		x.s.AddProblem(x.file, line, "is neither an entity nor a relation; left out")
 	}
 }
 
+// find returns the entity of a name and label.
+func (x *reader) find(name string, label *access.Label) *entity {
+	for _, e := range x.byName[name] {
+		if e.label == nil && label == nil || e.label != nil && label != nil && e.label.Equal(*label) {
+			return e
+		}
+	}
+	return nil
+}
+
+// end returns the entity at an end of a relation: of several of one name, that with the label of the relation, or else
+// the one that the most people see.
+func (x *reader) end(name string, label *access.Label) *entity {
+	if e := cmp.Or(x.find(name, label), x.find(name, nil)); e != nil || x.byName[name] == nil {
+		return e
+	}
+	return x.byName[name][0]
+}
+
+// key returns the key of an entity's card. Beside one that fewer people see, an open one has a longer key, so that a
+// card never opens because another entity takes its key.
+func (x *reader) key(e *entity) []string {
+	i := slices.IndexFunc(x.byName[e.name], func(o *entity) bool { return o.label != nil })
+	switch {
+	case i < 0 || x.byName[e.name][i] == e:
+		return []string{e.name}
+	case e.label == nil:
+		return []string{e.name, access.LevelUser.String()}
+	}
+	return []string{e.name, e.label.String()}
+}
+
 func (x *reader) addEntities(ctx context.Context) (err error) {
 	for _, e := range x.entities {
 		typ, fields := record.TypeFor(e.kind)
 		fields["memory"] = map[string]any{"entityType": e.kind}
-		r := record.Card{Key: []string{e.name}, File: fmt.Sprintf("%s:%d", x.file, e.line),
+		r := record.Card{Key: x.key(e), File: fmt.Sprintf("%s:%d", x.file, e.line),
 			Name: e.name, Suffixes: []string{e.kind}, Type: typ, Codename: "memory-" + e.name, Fields: fields,
 			Form: record.Markdown, Text: record.Text(asList(e.observations))}
 		r.Narrow(e.visibility)
@@ -150,7 +185,7 @@ func (x *reader) addEntities(ctx context.Context) (err error) {
 	}
 	var dangling []string
 	for _, r := range x.relations {
-		from, to := x.byName[r.from], x.byName[r.to]
+		from, to := x.end(r.from, r.label), x.end(r.to, r.label)
 		if from == nil || to == nil {
 			dangling = append(dangling, fmt.Sprintf("line %d, %s to %s", r.line, r.from, r.to))
 			continue

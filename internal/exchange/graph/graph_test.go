@@ -80,3 +80,25 @@ func Example() {
 	fmt.Println(summary.Created, err)
 	// Output: 1 <nil>
 }
+
+// TestEntitiesOfOneNameAndTwoVisibilities imports an entity for the GM beside an open one of the same name, in both
+// orders and in a world that had one of them before.
+func TestEntitiesOfOneNameAndTwoVisibilities(t *testing.T) {
+	hidden := `{"name":"Mira","entityType":"person","observations":["HID."],"visibility":"gm"}`
+	open := `{"name":"Mira","entityType":"person","observations":["Rows."]}`
+	rest := `{"name":"Weir","entityType":"place"}{"from":"Mira","to":"Weir","relationType":"guards"}` +
+		`{"from":"Mira","to":"Weir","relationType":"HIDES","visibility":"gm"}`
+	for _, first := range []string{"", hidden, open} {
+		for _, text := range []string{open + hidden + rest, hidden + open + rest} {
+			s := exchangetest.NewOn(t, memory.New())
+			for _, text := range []string{first + `{"name":"Weir","entityType":"place"}`, text, text} {
+				s.Import(Import, exchangetest.Files(map[string]string{"m.jsonl": text}), exchange.Options{Label: "x"})
+			}
+			players, all := strings.Join(s.Listing("user"), "\n"), strings.Join(s.Listing("gm"), "\n")
+			if strings.Contains(players, "HID") || !strings.Contains(players, "Rows.") || !strings.Contains(players, "guards") ||
+				!strings.Contains(all, "HID.") || !strings.Contains(all, "HIDES") {
+				t.Errorf("first %q, then %s: players read\n%s\ngame masters\n%s", first, text, players, all)
+			}
+		}
+	}
+}

@@ -29,6 +29,7 @@ type Relation struct {
 	Kind  string       // the type of the relationship; "" for a link within
 	To    string       // name of the card
 	Label access.Label // set for a link that fewer people see than the cards at its ends
+	Seen  access.Label // of those who see the link; only for game masters
 }
 
 // Export writes the cards with a text that a grant sees to a new file, by a function for their form.
@@ -83,6 +84,11 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 		w := byID[c.Parent]
 		if w == nil {
 			others++
+			continue
+		}
+		if c.IsTagList() && !c.Label.Equal(w.Card.Label) || c.Label.Level > max(w.Card.Label.Level, access.LevelGM) {
+			sum.Problems = append(sum.Problems, exchange.Problem{File: c.Name,
+				Why: "fewer people see it than the file would tell; left out"})
 			continue
 		}
 		if !c.IsTagList() {
@@ -155,9 +161,10 @@ func readLinks(ctx context.Context, l *canon.Snapshot, byID map[canon.CardID]*Wr
 		if !isWithin {
 			r.Kind = attrs.Type
 		}
-		if !link.Label.Equal(from.Card.Label.Meet(to.Card.Label)) && link.Label.Level > access.LevelUser &&
-			l.View().Level >= access.LevelGM {
-			r.Label = link.Label
+		if link.Label.Level > access.LevelUser && l.View().Level >= access.LevelGM {
+			if r.Seen = link.Label; !link.Label.Equal(from.Card.Label.Meet(to.Card.Label)) {
+				r.Label = link.Label
+			}
 		}
 		from.Links = append(from.Links, r)
 	}
