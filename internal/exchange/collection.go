@@ -28,10 +28,11 @@ type Sheet struct {
 	Fields      json.RawMessage
 	Codename    string
 	Label       access.Label
-	Exact       bool // describes the whole card: fields are replaced, and no parents are created
-	Items       bool // the body's items are added to the existing ones
-	Folder      bool // stands for a folder: an existing card is left unchanged
-	MatchIDOnly bool // does not update a card of the same name that has another id
+	Exact       bool     // describes the whole card: fields are replaced, and no parents are created
+	Items       bool     // the body's items are added to the existing ones
+	Gone        []string // items that the source had at the last import, and has no more
+	Folder      bool     // stands for a folder: an existing card is left unchanged
+	MatchIDOnly bool     // does not update a card of the same name that has another id
 
 	// Hide are ranges of the body, and HideFields names of fields, that are hidden besides those with an exact mark.
 	Hide       []secrecy.Range

@@ -114,11 +114,12 @@ func (w *Writer) ExpectCards(ctx context.Context, expected map[canon.CardID]Memo
 
 // openFields returns the fields of a sheet that are not hidden.
 func (s *Sheet) openFields() json.RawMessage {
-	if len(s.HideFields) == 0 {
+	hidden := s.hiddenFields(nil)
+	if len(hidden) == 0 {
 		return s.Fields
 	}
 	all := decoded.ParseObject(string(s.Fields))
-	for _, name := range s.HideFields {
+	for _, name := range hidden {
 		delete(all, name)
 	}
 	return decoded.EncodeFields(all)
@@ -182,13 +183,14 @@ func (w *Writer) keepKnown(s *Sheet) bool {
 	return true
 }
 
-// isConflict reports whether a card was changed both here and at the source since the last import.
+// isConflict reports whether a card was changed both here and at the source since the last import. Items that either
+// added or removed are merged.
 func (w *Writer) isConflict(s *Sheet) bool {
 	k, card, ok := w.knownCard(s)
 	if ok && !s.Folder && s.wasOpened(k, card) && !s.isContentOf(card) {
 		return true
 	}
-	if !ok || s.Folder || w.wasExported(card) || k.IsOf(card) &&
+	if !ok || s.Folder || s.Items || w.wasExported(card) || k.IsOf(card) &&
 		(k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}

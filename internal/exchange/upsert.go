@@ -185,7 +185,8 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
 		Fields:   s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil,
-		Hide: s.Hide, HideFields: s.hiddenFields(nil), Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown, AsWritten: s.InPlace}
+		Hide: s.Hide, HideFields: s.hiddenFields(nil), Undivided: !s.readsMarks(), MarksKnown: s.MarksKnown,
+		AsWritten: s.InPlace}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
 	}
@@ -307,7 +308,7 @@ func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, 
 		if err != nil {
 			return canon.Edit{}, err
 		}
-		merged := markup.AddItems(there, markup.Items(*s.Content.Text), nil)
+		merged := markup.AddItems(there, markup.Items(*s.Content.Text), s.Gone)
 		e.Content = &merged
 	}
 	return e, nil

@@ -15,6 +15,7 @@ import (
 	"loregate/internal/exchange/native"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
+	"loregate/internal/slicesx"
 )
 
 // reader makes cards from a vault's notes that are not in our dialect.
@@ -31,9 +32,10 @@ type reader struct {
 	sheetOf  map[*note]*exchange.Sheet
 	// sheetOfFile are the sheets of attachments, by their paths.
 	sheetOfFile map[string]*exchange.Sheet
-	moved       map[*note]canon.CardID          // ids of notes that the last import had at another path
-	known       map[canon.CardID]*native.Origin // notes of the last import
-	had         map[canon.CardID]native.File    // files of the last import
+	moved       map[*note]canon.CardID           // ids of notes that the last import had at another path
+	known       map[canon.CardID]*native.Origin  // notes of the last import
+	had         map[canon.CardID]native.File     // files of the last import
+	cards       map[canon.CardID]exchange.Memory // all cards of the last import
 }
 
 func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
@@ -127,8 +129,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	}
 	f.notes[s], f.sheetOf[n] = o, s
 	f.collectLinks(n, s)
-	f.addTags(n, s)
-	return nil
+	return f.addTags(ctx, n, s)
 }
 
 // openedParts returns the texts in a note that would be hidden if nothing had been opened.
@@ -174,15 +175,40 @@ func (f *reader) showFields(n *note, meta map[string]any, level access.Level) {
 	}
 }
 
-func (f *reader) addTags(n *note, above *exchange.Sheet) {
+func (f *reader) addTags(ctx context.Context, n *note, above *exchange.Sheet) error {
 	tags := n.Tags()
 	if f.v.o.Folders == FolderTags || f.v.o.Folders == "" {
 		if dir := path.Dir(n.Path); dir != "." {
 			tags = append(tags, strings.Split(dir, "/")...)
 		}
 	}
-	f.c.AddTags(above, tags)
-	f.notes[above].Tags = markup.Items(markup.SetItems(tags))
+	content := markup.SetItems(tags)
+	f.notes[above].Tags = markup.Items(content)
+	list := exchange.NewTagsSheet(above, content)
+	if was := f.known[above.ID]; was != nil {
+		list.Gone = slicesx.Filter(was.Tags, func(tag string) bool { return !slices.Contains(f.notes[above].Tags, tag) })
+	}
+	if content == "" {
+		if added, err := f.hasOtherTags(ctx, list); err != nil || !added {
+			return err
+		}
+	}
+	f.c.Add(list)
+	return nil
+}
+
+// hasOtherTags reports whether the list of tags of a note without tags has some that were added here.
+func (f *reader) hasOtherTags(ctx context.Context, list *exchange.Sheet) (bool, error) {
+	k, known := f.cards[list.ID]
+	if !known {
+		return false, nil
+	}
+	card, ok, err := f.snapshot.ByID(ctx, cmp.Or(k.ID, list.ID))
+	if err != nil || !ok {
+		return false, err
+	}
+	text, err := f.snapshot.Content(ctx, card)
+	return len(markup.Items(markup.AddItems(text, nil, list.Gone))) > 0, err
 }
 
 // addFolders adds cards for the folders that occur in the names of notes and files and have no note of

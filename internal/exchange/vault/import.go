@@ -100,7 +100,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
 			return err
 		}
-		f.known, f.had = m.source.Notes, m.source.Files
+		f.known, f.had, f.cards = m.source.Notes, m.source.Files, m.source.Cards
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}

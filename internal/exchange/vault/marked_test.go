@@ -3,6 +3,9 @@ package vault
 import (
 	"strings"
 	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // TestFrontMatterWithMarksIsTheGMs marks values of front matter: players read the others alone.
@@ -57,5 +60,32 @@ func TestMarksInOurOwnDialect(t *testing.T) {
 	s.importAs("admin", map[string]string{"A.md": "---\nloregate: 1\nname: Mill %%HID%%\n---\nHID"}, Options{})
 	if all := strings.Join(s.Listing("user"), "\n"); strings.Contains(all, "HID") {
 		t.Errorf("players read %s", all)
+	}
+}
+
+// TestRemovedTagsGo removes tags of a note at the source: they go from the card, and those that were added here stay.
+func TestRemovedTagsGo(t *testing.T) {
+	for _, adds := range []bool{false, true} {
+		s := newScene(t)
+		for _, step := range []struct{ tags, open, added string }{{"town, KILLER", "town KILLER", "town KILLER"},
+			{"town", "town", "town here"}, {"town, river", "town river", "town here river"}, {"", "", "here"}, {"", "", "here"},
+			{"mill", "mill", "here mill"}} {
+			s.importAs("gm", map[string]string{"Quay.md": "---\ntags: [" + step.tags + "]\nrace: elf\n---\nBusy."}, Options{})
+			want := step.open
+			if adds {
+				want = step.added
+			}
+			_, text, _ := s.Content("gm", "Quay+tags")
+			if got := strings.Join(markup.Items(text), " "); got != want {
+				t.Errorf("added here %t, tags %q: the card has %q, want %q", adds, step.tags, got, want)
+			}
+			if adds && !strings.Contains(text, "here") {
+				s.Edit("Quay+tags", func(p *canon.Plan, c canon.Card) error {
+					next := markup.AddItems(text, []string{"here"}, nil)
+					_, err := p.Update(c, canon.Edit{Content: &next})
+					return err
+				})
+			}
+		}
 	}
 }
