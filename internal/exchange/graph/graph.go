@@ -127,7 +127,7 @@ func (x *reader) readValue(v any, line int) {
 	case text("name") != "":
 		e := &entity{name: text("name"), kind: text("entityType"), line: line, visibility: m[memberVisibility],
 			label: record.LabelOf(m[memberVisibility]), observations: decoded.ListOf(m["observations"])}
-		if old := x.find(e.name, e.label); old != nil {
+		if old := x.findEntity(e.name, e.label); old != nil {
 			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
 			old.observations = append(old.observations, e.observations...)
 			return
@@ -139,8 +139,8 @@ func (x *reader) readValue(v any, line int) {
 	}
 }
 
-// find returns the entity of a name and label.
-func (x *reader) find(name string, label *access.Label) *entity {
+// findEntity returns the entity of a name and label.
+func (x *reader) findEntity(name string, label *access.Label) *entity {
 	for _, e := range x.byName[name] {
 		if e.label == nil && label == nil || e.label != nil && label != nil && e.label.Equal(*label) {
 			return e
@@ -149,10 +149,10 @@ func (x *reader) find(name string, label *access.Label) *entity {
 	return nil
 }
 
-// end returns the entity at an end of a relation: of several of one name, that with the label of the relation, or else
+// endOf returns the entity at an end of a relation: of several of one name, that with the label of the relation, or else
 // the one that the most people see.
-func (x *reader) end(name string, label *access.Label) *entity {
-	if e := cmp.Or(x.find(name, label), x.find(name, nil)); e != nil || x.byName[name] == nil {
+func (x *reader) endOf(name string, label *access.Label) *entity {
+	if e := cmp.Or(x.findEntity(name, label), x.findEntity(name, nil)); e != nil || x.byName[name] == nil {
 		return e
 	}
 	return x.byName[name][0]
@@ -185,7 +185,7 @@ func (x *reader) addEntities(ctx context.Context) (err error) {
 	}
 	var dangling []string
 	for _, r := range x.relations {
-		from, to := x.end(r.from, r.label), x.end(r.to, r.label)
+		from, to := x.endOf(r.from, r.label), x.endOf(r.to, r.label)
 		if from == nil || to == nil {
 			dangling = append(dangling, fmt.Sprintf("line %d, %s to %s", r.line, r.from, r.to))
 			continue

@@ -194,8 +194,10 @@ func Example() {
 // TestHeadingsHideSections imports sections with headings that hide: as in HTML, up to the next heading.
 func TestHeadingsHideSections(t *testing.T) {
 	for _, source := range []string{
-		"SEEN\n== GM notes ==\nHID\n=== More ===\nHID\n== Next ==\nSEEN", "SEEN\n==Trade==\nSEEN\n=== Secrets ===\nHID\n== Next ==\nSEEN",
-		"SEEN SEEN\n== '''GM notes''' ==\n* HID\n", "SEEN\n  == GM notes ==&lt;!-- x --&gt; \nHID\n", "SEEN\n== GM notes &lt;ref&gt;x&lt;/ref&gt; ==&#13;\nHID\n",
+		"SEEN\n== GM notes ==\nHID\n=== More ===\nHID\n== Next ==\nSEEN",
+		"SEEN\n==Trade==\nSEEN\n=== Secrets ===\nHID\n== Next ==\nSEEN",
+		"SEEN SEEN\n== '''GM notes''' ==\n* HID\n", "SEEN\n  == GM notes ==&lt;!-- x --&gt; \nHID\n",
+		"SEEN\n== GM notes &lt;ref&gt;x&lt;/ref&gt; ==&#13;\nHID\n",
 	} {
 		s := exchangetest.NewOn(t, memory.New())
 		s.Import(Import, exchangetest.Files(map[string]string{"w.xml": "<mediawiki><page><title>Weir</title><ns>0</ns><id>1</id>" +

@@ -292,8 +292,8 @@ func TestWorldAnvilSecrets(t *testing.T) {
 // TestWorldAnvilHeadingsHideSections imports a section whose heading hides it.
 func TestWorldAnvilHeadingsHideSections(t *testing.T) {
 	s := scene(t)
-	s.Import(ImportWorldAnvil, exchangetest.Files(map[string]string{"a.json": `[{"id": "1", "title": "Weir", "state": "public",
-		"content": "SEEN\n[h2][b]GM notes[/b][/h2]\nHID [quote]HID[/quote]\n[h3]More[/h3]\nHID\n[h2]Next[/h2]\nSEEN <x>"}]`}),
+	s.Import(ImportWorldAnvil, exchangetest.Files(map[string]string{"a.json": `[{"id": "1", "title": "Weir",
+		"state": "public", "content": "SEEN\n[h2][b]GM notes[/b][/h2]\nHID [quote]HID[/quote]\n[h3]More[/h3]\nHID\n[h2]Next[/h2]\nSEEN <x>"}]`}),
 		exchange.Options{Label: "x"})
 	_, players, _ := s.Content("user", "Weir")
 	all := strings.Join(s.Listing("gm"), "\n")
