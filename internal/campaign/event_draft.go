@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 )
 
@@ -51,16 +52,17 @@ func (draft *eventDraft) setDate(cal calendar, sort *int64) error {
 	return nil
 }
 
-// cardTitle returns the name of the event's card.
-func (draft eventDraft) cardTitle() string {
-	text, _ := markup.Truncate(markup.Text(draft.description), 80)
+// cardTitle returns the name of an event's card: its date and the beginning of its text, without the parts that marks
+// hide there.
+func cardTitle(date, description string) string {
+	text, _ := markup.Truncate(markup.Text(marked.OpenPart(description)), 80)
 	name := strings.Map(func(r rune) rune {
 		switch r {
 		case '/', '+', '\n', '\t':
 			return ' '
 		}
 		return r
-	}, markup.Clean(draft.Date+" "+text))
+	}, markup.Clean(date+" "+text))
 	// signs with a meaning at the beginning of a name
 	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ")
 	if markup.CheckName(name) != nil {
@@ -85,7 +87,7 @@ func (draft eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.C
 		return canon.Card{}, err
 	}
 	label := draft.eventLabel()
-	name, err := freeName(ctx, p, draft.cardTitle(), label, canon.CardID{})
+	name, err := freeName(ctx, p, cardTitle(draft.Date, draft.description), label, canon.CardID{})
 	if err != nil {
 		return canon.Card{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/marked"
 	"loregate/internal/op"
 	"loregate/internal/surface"
 )
@@ -306,8 +307,9 @@ func (t revealMode) relabelSecrets(ctx context.Context, p *canon.Plan, id ref, t
 	return nil
 }
 
-// relabelEvent changes the visibility of a timeline event. The name of its card follows from its
-// text; the card is renamed if another card with that name has the new label already.
+// relabelEvent changes the visibility of a timeline event. The name of its card follows from the open part of its text;
+// the card is renamed if it tells more, as earlier program versions did, or if another card with that name has the new
+// label already.
 func (t revealMode) relabelEvent(ctx context.Context, p *canon.Plan, id ref, to audience) error {
 	c, err := eventOf(ctx, p.Snapshot, id)
 	if err != nil {
@@ -317,14 +319,18 @@ func (t revealMode) relabelEvent(ctx context.Context, p *canon.Plan, id ref, to 
 	if err != nil {
 		return err
 	}
-	name, err := freeName(ctx, p, c.Name, own, c.ID)
+	text, err := p.Body(ctx, c.Content)
 	if err != nil {
 		return err
 	}
-	if name != c.Name {
-		if c, err = p.Rename(c, name); err != nil {
-			return err
-		}
+	title := c.Name
+	if marked.MayHide(text) {
+		var fields eventFields
+		_ = json.Unmarshal(c.Fields, &fields) // a card edited by hand may lack fields
+		title = cardTitle(fields.Date, text)
+	}
+	if c, err = retitleEvent(ctx, p, c, title, own); err != nil {
+		return err
 	}
 	_, err = p.SetLabel(c, own)
 	return err

@@ -236,7 +236,12 @@ func (in timelineUpdateIn) planUpdate(ctx context.Context, p *canon.Plan, card c
 			return err
 		}
 	}
-	return retitleEvent(ctx, p, card, draft.cardTitle())
+	open, err := p.Body(ctx, card.Content)
+	if err != nil {
+		return err
+	}
+	_, err = retitleEvent(ctx, p, card, cardTitle(draft.Date, open), card.Label)
+	return err
 }
 
 // setIfGiven sets *to if a value is given.
@@ -246,14 +251,14 @@ func setIfGiven[T any](to *T, given *T) {
 	}
 }
 
-// retitleEvent renames an event's card to its current title.
-func retitleEvent(ctx context.Context, p *canon.Plan, card canon.Card, title string) error {
-	name, err := freeName(ctx, p, title, card.Label, card.ID)
+// retitleEvent renames an event's card to its title, with a number if another card with the label has that name.
+func retitleEvent(ctx context.Context, p *canon.Plan, card canon.Card, title string, label access.Label) (canon.Card,
+	error) {
+	name, err := freeName(ctx, p, title, label, card.ID)
 	if err != nil || name == card.Name {
-		return err
+		return card, err
 	}
-	_, err = p.Rename(card, name)
-	return err
+	return p.Rename(card, name)
 }
 
 type timelineDeleteIn struct {

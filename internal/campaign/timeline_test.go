@@ -1,8 +1,11 @@
 package campaign
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"loregate/internal/canon"
 )
 
 func (a actor) Happened(date, precision, text, more string) string {
@@ -119,4 +122,74 @@ func TestWritesOfTheTimelineAreChecked(t *testing.T) {
 		t.Error("two events are one")
 	}
 	s.As("ada").Call("timeline_query", `{"start_date": "1927"}`).Want("total", 2)
+}
+
+// TestTheNameOfAnEventHidesWhatItsTextHides writes events with each kind of mark: their names are made of the open text.
+func TestTheNameOfAnEventHidesWhatItsTextHides(t *testing.T) {
+	for _, text := range []string{"known open %%XX%% end", "known open [gm:: XX] end", "known <!-- XX --> open",
+		`known <span class="secret">XX</span> open`, "known open\n\n> [!secret] XX\n> XX", "known open\n\n## GM notes\n\nXX",
+		"known open\n\nGM: XX", "known open %%XX"} {
+		s := newScene(t)
+		gm, ada := s.As("gm"), s.As("ada")
+		send := func(name, input, answer string) string {
+			return gm.Call(name, `{`+input+`, "`+answer+`": true}`).Text("id")
+		}
+		description := `"description": ` + jsonOf(text)
+		for i, answer := range []string{"hide_unsure", "as_written"} {
+			day := `"date": "193` + jsonOf(i) + `-01-0`
+			send("timeline_add", day+`1", "is_player_known": true, `+description, answer)
+			id := send("timeline_add", day+`2", "is_player_known": true, "description": "plain"`, answer)
+			send("timeline_update", `"event_id": "`+id+`", `+description, answer)
+			id = send("timeline_add", day+`3", `+description, answer)
+			gm.Call("reveal", `{"event_id": "`+id+`"}`)
+			id = send("timeline_add", day+`4", "description": "plain"`, answer)
+			send("timeline_update", `"event_id": "`+id+`", `+description, answer)
+			gm.Call("reveal", `{"event_id": "`+id+`"}`)
+		}
+		names, _ := ada.inSight()
+		if len(names) != 8 {
+			t.Errorf("%s: a player sees %q", text, names)
+		}
+		for _, name := range names {
+			if strings.Contains(name, "X") || !strings.Contains(name, "known open") {
+				t.Errorf("%s: a player reads the name %q", text, name)
+			}
+		}
+		if seen := ada.versions(); strings.Contains(seen, "XX") {
+			t.Errorf("%s: a player reads in the versions %s", text, seen)
+		}
+	}
+}
+
+// TestANameFollowsTheOpenTextOfAnEvent hides a part without a mark, and reveals an event whose name tells a hidden part,
+// as in earlier program versions.
+func TestANameFollowsTheOpenTextOfAnEvent(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.As("gm"), s.As("ada")
+	id := gm.Happened("1930-01-01", "exact", "known open, the XX end", `"is_player_known": true`)
+	old := gm.Happened("1930-01-02", "exact", "known open %%XX%% end", "")
+	named := gm.Happened("1930-01-03", "exact", "plain", "")
+	s.change(func(p *canon.Plan) error {
+		for id, edit := range map[string]func(canon.Card) (canon.Card, error){
+			id:    func(c canon.Card) (canon.Card, error) { return p.HideText(c, []string{"XX"}, false) },
+			old:   func(c canon.Card) (canon.Card, error) { return p.Rename(c, "1930-01-02 known open %%XX%% end") },
+			named: func(c canon.Card) (canon.Card, error) { return p.Rename(c, "The plain one") },
+		} {
+			c, err := p.Card("~" + id)
+			if err != nil {
+				return err
+			}
+			if _, err := edit(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	gm.Call("timeline_update", `{"event_id": "`+id+`", "date": "1930-01-05"}`).Want("description", "known open, the %%XX%% end")
+	gm.Call("reveal", `{"event_id": "`+old+`"}`)
+	gm.Call("reveal", `{"event_id": "`+named+`"}`)
+	names, _ := ada.inSight()
+	if want := []string{"1930-01-02 known open end", "1930-01-05 known open, the end", "The plain one"}; !slices.Equal(names, want) {
+		t.Errorf("a player sees %q, want %q", names, want)
+	}
 }

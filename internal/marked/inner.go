@@ -38,3 +38,8 @@ func ReadInner(part string, form Form) Inner {
 func MayHide(markdown string) bool {
 	return secrecy.HasMark(markdown, secrecy.Markdown) || len(secrecy.FindUnsure("", markdown, secrecy.Markdown)) > 0
 }
+
+// OpenPart returns the part of a Markdown text that no mark hides, nor one of which only its author knows.
+func OpenPart(markdown string) string {
+	return secrecy.Split(markdown, secrecy.Markdown, func(secrecy.Mark) bool { return true }).Open
+}
