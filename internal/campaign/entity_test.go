@@ -236,3 +236,19 @@ func TestASearchByTypeFollowsTheType(t *testing.T) {
 		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "npc"}`).Want("total", 0)
 	})
 }
+
+// TestAnAttributeThatBecomesSecretIsHiddenInThePast declares an open attribute secret and writes it again.
+func TestAnAttributeThatBecomesSecretIsHiddenInThePast(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.As("gm"), s.As("ada")
+	id := gm.Make("npc", "Ann", `"revealed": true, "attributes": {"motive": "mark-old", "age": 40}`)
+	s.keep(typesOf("npc")[0], "Cardtype", `{"secret_fields": ["motive"]}`)
+	gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"age": 41}}`)
+	if seen := ada.versions(); !strings.Contains(seen, "mark-old") {
+		t.Errorf("a player no longer reads %s", seen)
+	}
+	gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"motive": "mark-new"}}`)
+	if seen := ada.versions(); strings.Contains(seen, "mark-") {
+		t.Errorf("a player reads %s", seen)
+	}
+}

@@ -124,6 +124,7 @@ func (d entityDraft) overwriteEntity(ctx context.Context, p *canon.Plan, c canon
 	if err != nil {
 		return canon.Card{}, err
 	}
+	edit.HidePast = hasAny(c.Fields, hidden)
 	if c, err = p.Update(c, edit); err != nil {
 		return canon.Card{}, err
 	}
@@ -134,6 +135,17 @@ func (d entityDraft) overwriteEntity(ctx context.Context, p *canon.Plan, c canon
 		return c, nil
 	}
 	return p.Rename(c, strings.TrimSpace(*d.name))
+}
+
+// hasAny reports whether fields have an attribute that gets a value elsewhere.
+func hasAny(fields json.RawMessage, elsewhere attributes) bool {
+	have, err := attributesOf(fields)
+	for k, v := range elsewhere {
+		if err == nil && have[k] != nil && string(v) != "null" {
+			return true
+		}
+	}
+	return false
 }
 
 // toEdit returns the change of the entity's own card.

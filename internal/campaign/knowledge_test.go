@@ -107,6 +107,9 @@ func TestUnpublishedNotesAreVisibleToTheGMAlone(t *testing.T) {
 		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again")
 		update(`"publish_notes": false`).Want("actual_notes", "mark-later").Want("play_notes", "mark-played")
 		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "").Want("sessions.0.play_notes", "")
+		if seen := ada.sessionSurfaces(); strings.Contains(seen, "mark-") || !strings.Contains(seen, "They arrived.") {
+			t.Errorf("a player reads notes that were withdrawn: %s", seen)
+		}
 		update(`"play_notes": "", "actual_notes": "", "publish_notes": true`).Want("notes_published", true)
 		gm.Call("session_create", `{"number": 9, "play_notes": "told", "publish_notes": true}`).Want("notes_published", true)
 		ada.Call("session_list", `{}`).Want("sessions.1.play_notes", "told")

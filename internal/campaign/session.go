@@ -299,7 +299,8 @@ func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon
 	if err != nil {
 		return err
 	}
-	updated, err := p.Update(card, canon.Edit{Content: recap, Fields: fields})
+	updated, err := p.Update(card, canon.Edit{Content: recap, Fields: fields,
+		HidePast: before.Published != nil && after.Published == nil})
 	if err != nil {
 		return err
 	}

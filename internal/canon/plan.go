@@ -23,7 +23,7 @@ type Plan struct {
 	gone    map[CardID]bool         // cards that the plan puts in the trash
 	text    map[CardID]string       // content that the plan writes
 	divided map[CardID]*dividedText // of these contents, those with hidden parts
-	// hidesPast are the holders of parts whose earlier versions the plan hides.
+	// hidesPast are the cards whose earlier versions the plan hides.
 	hidesPast map[CardID]bool
 
 	composes bool // see Composes

@@ -102,6 +102,7 @@ type Edit struct {
 	Undivided   bool            // marks in the content are text
 	MarksKnown  bool            // Hide has all ranges that marks hide
 	KeepHistory bool            // text that becomes hidden stays readable in earlier versions
+	HidePast    bool            // earlier versions are hidden: the edit takes back something that others read there
 	opens       bool            // the card will open: all marks in its content hide
 	AsWritten   bool            // hidden parts keep their text, also without a mark
 	Places      *Places         // of the hidden parts in the content, for a card that holds some; see Places
@@ -137,6 +138,7 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	if c.Type != before.Type || c.Format != before.Format || c.Content != before.Content ||
 		c.Codename != before.Codename || c.Places != before.Places ||
 		string(c.Fields) != string(before.Fields) {
+		p.hidesPast[c.ID] = p.hidesPast[c.ID] || e.HidePast
 		p.planCard(ActUpdate, &c)
 	}
 	return c, p.writeParts(c)
