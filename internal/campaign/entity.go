@@ -124,11 +124,10 @@ func partsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f entityPart
 	if err != nil || !ok {
 		return f, err
 	}
-	content, err := l.Content(ctx, notes)
-	if err != nil {
+	if f.noteText, err = notesText(ctx, l, notes); err != nil {
 		return f, err
 	}
-	f.notes, f.noteText = notes, toMarkdown(ctx, notes.TextKind(), content)
+	f.notes = notes
 	var own struct {
 		Session *int `json:"discovered_session"`
 	}
@@ -188,8 +187,8 @@ func isGMOnly(own access.Label) bool {
 	return own.Level == access.LevelGM && len(own.Subjects) == 0
 }
 
-// findGMPart returns the card of the GM's notes. Of all cards with that name only one that is
-// visible to the GM alone qualifies.
+// findGMPart returns the card of the GM's notes, which may stand beside hidden parts of the entity's text. Of all cards
+// with that name only one that is visible to the GM alone qualifies.
 func findGMPart(ctx context.Context, l *canon.Snapshot, c canon.Card) (canon.Card, bool, error) {
 	all, err := partCards(ctx, l, c, partNotes)
 	for _, o := range all {
@@ -198,6 +197,15 @@ func findGMPart(ctx context.Context, l *canon.Snapshot, c canon.Card) (canon.Car
 		}
 	}
 	return canon.Card{}, false, err
+}
+
+// notesText returns the text of the GM's notes, without the hidden parts of another text that their card holds.
+func notesText(ctx context.Context, l *canon.Snapshot, notes canon.Card) (string, error) {
+	text, err := l.Beside(ctx, notes)
+	if notes.HoldsParts() {
+		text = strings.TrimSuffix(text, "\n") // it separates them from the parts
+	}
+	return toMarkdown(ctx, notes.TextKind(), text), err
 }
 
 // tagsOf returns an entity's tags as written in its card X+tags.

@@ -54,7 +54,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 		_, err = p.Create(made)
 		return err
 	}
-	edit := canon.Edit{Fields: fields}
+	edit := canon.Edit{Fields: fields, Beside: true}
 	if n.text != nil {
 		text, err := source{field: "gm_notes", text: *n.text, hidden: true}.storedAs(ctx, p.Grant(), old.TextKind())
 		if err != nil {

@@ -23,3 +23,50 @@ func TestMarkedTextOfADescriptionStays(t *testing.T) {
 		return err
 	})
 }
+
+// TestNotesStandBesideTheHiddenParts writes notes of the game master before, with and after a description with a mark.
+func TestNotesStandBesideTheHiddenParts(t *testing.T) {
+	const marked = `"description": "Open %%XX%% dora."`
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		for i, step := range []struct{ create, update, notes string }{
+			{marked + `, "gm_notes": "Note"`, `"gm_notes": "Other"`, "Other"},
+			{marked, `"gm_notes": "Note"`, "Note"},
+			{`"gm_notes": "Note"`, marked, "Note"},
+			{`"gm_notes": "The XX is a spy."`, marked, "The XX is a spy."},
+			{marked, `"gm_notes": "Of XX.\n\n%%aside%%"`, "Of XX.\n\n%%aside%%"},
+			{marked, `"gm_notes": "%%XX%%"`, "%%XX%%"},
+			{marked + `, "gm_notes": "Note"`, `"gm_notes": ""`, ""},
+			{marked + `, "gm_notes": "Note"`, `"discovered_session": 4`, "Note"},
+			{marked + `, "gm_notes": "Note"`, `"attributes": {"motive": "%%greed%%"}`, "Note"},
+			{marked + `, "gm_notes": "A [[link]].\n\n- one\n- two"`, `"name": "Bob"`, "A [[link]].\n\n- one\n- two"},
+		} {
+			id := gm.Make("npc", "Ann"+jsonOf(i), `"revealed": true, `+step.create)
+			got := gm.Call("entity_update", `{"entity_id": "`+id+`", `+step.update+`}`)
+			for range 2 {
+				is := withPercents.Replace
+				if text, notes := is(got.Text("description")), is(got.Text("gm_notes")); text != "Open%%XX%% dora." ||
+					notes != step.notes {
+					t.Errorf("%+v: the GM reads %q and %q", step, text, notes)
+				}
+				got = gm.Call("entity_get", `{"entity_id": "`+id+`"}`)
+			}
+			ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("description", "Open dora.").Lacks("XX")
+		}
+	})
+}
+
+// TestThePreparationStandsBesideTheHiddenParts writes the GM's preparation of a session whose recap has a mark.
+func TestThePreparationStandsBesideTheHiddenParts(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.As("gm"), s.As("ada")
+	id := gm.Call("session_create", `{"recap": "Open %%XX%% dora.", "prep_notes": "Note"}`).Want("prep_notes", "Note").Text("id")
+	got := gm.Call("session_update", `{"session_id": "`+id+`", "prep_notes": "Other", "play_notes": "Draft"}`)
+	if got.Want("prep_notes", "Other").Want("play_notes", "Draft"); !strings.Contains(got.Text("recap"), "XX") {
+		t.Errorf("the GM reads the recap %q", got.Text("recap"))
+	}
+	ada.Call("session_list", `{}`).Want("sessions.0.recap", "Open dora.").Lacks("XX")
+}
+
+// withPercents writes comments of HTML as those of Markdown. Beside a text in HTML they are of that form.
+var withPercents = strings.NewReplacer(" <!-- ", "%%", "<!-- ", "%%", " -->", "%%")

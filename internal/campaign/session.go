@@ -130,9 +130,7 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 	if !ok {
 		return s, nil
 	}
-	if content, err = l.Content(ctx, part); err == nil {
-		*s.PrepNotes = toMarkdown(ctx, part.TextKind(), content)
-	}
+	*s.PrepNotes, err = notesText(ctx, l, part)
 	return s, err
 }
 

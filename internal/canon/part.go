@@ -814,7 +814,7 @@ func (p *Plan) besideParts(h Card, beside string) (content string, places *Place
 			parts = append(parts, secrecy.Passage{ID: x.ID, At: x.At, Order: x.Order, Text: was[x.From : x.From+x.Len]})
 		}
 	}
-	content, places = layOut(beside, nil, parts)
+	content, places = layOut(beside, &Places{}, parts)
 	places.Base, places.Fields = h.Places.Base, h.Places.Fields
 	return content, places
 }
