@@ -164,8 +164,12 @@ func recapSession(ctx context.Context, l *canon.Snapshot, args map[string]string
 		fmt.Fprintf(&b, "It should sound like %s.\n", tone)
 	}
 	whose := ""
-	if s.NotesPublished != nil && !*s.NotesPublished {
-		whose = " (the GM's notes: use only facts that the players saw or heard)"
+	if s.NotesPublished != nil {
+		if s.Recap = s.open.recap; *s.NotesPublished {
+			s.setNotes(&s.open.publishedNotes)
+		} else {
+			whose = " (the GM's notes: use only facts that the players saw or heard)"
+		}
 	}
 	quoteText(&b, "Play notes"+whose, s.PlayNotes)
 	quoteText(&b, "What actually happened"+whose, s.ActualNotes)

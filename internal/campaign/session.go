@@ -105,6 +105,11 @@ type session struct {
 	Recap          string       `json:"recap"`
 	PrepNotes      *string      `json:"prep_notes,omitzero" jsonschema:"For the GM."`
 	NotesPublished *bool        `json:"notes_published,omitzero" jsonschema:"For the GM: whether players read the present play_notes and actual_notes."`
+
+	open struct { // without hidden parts, as players read them
+		publishedNotes
+		recap string
+	}
 }
 
 func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session, error) {
@@ -119,13 +124,20 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 		s.setNotes(r.Published)
 		return s, nil
 	}
+	open, err := l.Body(ctx, c.Content)
+	if err != nil {
+		return s, err
+	}
+	if s.open.recap = toMarkdown(ctx, c.TextKind(), open); r.Published != nil {
+		s.open.publishedNotes = *r.Published
+	}
 	part, ok, err := findGMPart(ctx, l, c)
 	if err != nil {
 		return s, err
 	}
 	drafts := draftsOf(c, part)
 	s.setNotes(r.Published.withDrafts(drafts))
-	published := r.Published != nil && drafts == (draftNotes{})
+	published := r.Published != nil && drafts.isEmpty()
 	s.NotesPublished, s.PrepNotes = &published, new(string)
 	if !ok {
 		return s, nil
@@ -209,8 +221,10 @@ func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Car
 	if err != nil {
 		return canon.Card{}, err
 	}
-	drafts := draftNotes{in.PlayNotes, in.ActualNotes}
-	r.Published, drafts = drafts.applyPublish(nil, in.Publish)
+	notes, err := draftNotes{Play: in.PlayNotes, Actual: in.ActualNotes}.applyPublish(p.Grant(), nil, in.Publish)
+	if err != nil {
+		return canon.Card{}, err
+	}
 	fields, err := json.Marshal(r)
 	if err != nil {
 		return canon.Card{}, err
@@ -221,7 +235,10 @@ func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Car
 	if err != nil {
 		return c, err
 	}
-	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes, drafts: drafts.fieldChanges(draftNotes{})})
+	if c, err = notes.published.writePublished(p, c, false); err != nil {
+		return c, err
+	}
+	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes, drafts: notes.drafts.fieldChanges(canon.Card{})})
 }
 
 // lastSession returns the highest number of a visible session, or 0 if there is none.
@@ -291,19 +308,25 @@ func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon
 	before := sessionFieldsOf(card.Fields)
 	after := in.mergeInto(before)
 	had := draftsOf(card, part)
-	drafts := draftNotes{cmp.Or(in.PlayNotes, had.Play), cmp.Or(in.ActualNotes, had.Actual)}
-	after.Published, drafts = drafts.applyPublish(before.Published, in.Publish)
-	fields, err := after.mergeFields(card)
+	had.Play, had.Actual = cmp.Or(in.PlayNotes, had.Play), cmp.Or(in.ActualNotes, had.Actual)
+	notes, err := had.applyPublish(p.Grant(), before.Published, in.Publish)
 	if err != nil {
 		return err
 	}
-	updated, err := p.Update(card, canon.Edit{Content: recap, Fields: fields,
-		HidePast: before.Published != nil && after.Published == nil})
+	after.Published = notes.published
+	fields, err := after.mergeFields(card, part)
 	if err != nil {
 		return err
 	}
-	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes,
-		drafts: drafts.fieldChanges(draftsOf(canon.Card{}, part))}); err != nil {
+	updated, err := p.Update(card, canon.Edit{Content: recap, Fields: fields, HidePast: notes.hidesPast})
+	if err != nil {
+		return err
+	}
+	if updated, err = after.Published.writePublished(p, updated, notes.hidesPast); err != nil {
+		return err
+	}
+	edit := notesEdit{text: in.PrepNotes, drafts: notes.drafts.fieldChanges(part)}
+	if err := writeNotes(ctx, p, updated, edit); err != nil {
 		return err
 	}
 	if after.Number == before.Number {

@@ -127,7 +127,8 @@ func TestWritesOfTheTimelineAreChecked(t *testing.T) {
 // TestTheNameOfAnEventHidesWhatItsTextHides writes events with each kind of mark: their names are made of the open text.
 func TestTheNameOfAnEventHidesWhatItsTextHides(t *testing.T) {
 	for _, text := range []string{"known open %%XX%% end", "known open [gm:: XX] end", "known <!-- XX --> open",
-		`known <span class="secret">XX</span> open`, "known open\n\n> [!secret] XX\n> XX", "known open\n\n## GM notes\n\nXX",
+		`known <span class="secret">XX</span> open`, "known open\n\n> [!secret] XX\n> XX",
+		"known open\n\n## GM notes\n\nXX",
 		"known open\n\nGM: XX", "known open %%XX"} {
 		s := newScene(t)
 		gm, ada := s.As("gm"), s.As("ada")
@@ -185,11 +186,13 @@ func TestANameFollowsTheOpenTextOfAnEvent(t *testing.T) {
 		}
 		return nil
 	})
-	gm.Call("timeline_update", `{"event_id": "`+id+`", "date": "1930-01-05"}`).Want("description", "known open, the %%XX%% end")
+	gm.Call("timeline_update", `{"event_id": "`+id+`", "date": "1930-01-05"}`).
+		Want("description", "known open, the %%XX%% end")
 	gm.Call("reveal", `{"event_id": "`+old+`"}`)
 	gm.Call("reveal", `{"event_id": "`+named+`"}`)
 	names, _ := ada.inSight()
-	if want := []string{"1930-01-02 known open end", "1930-01-05 known open, the end", "The plain one"}; !slices.Equal(names, want) {
+	want := []string{"1930-01-02 known open end", "1930-01-05 known open, the end", "The plain one"}
+	if !slices.Equal(names, want) {
 		t.Errorf("a player sees %q, want %q", names, want)
 	}
 }

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"loregate/internal/access"
@@ -49,6 +50,22 @@ func Settle(g access.Grant, field string, was func() (string, error), text strin
 		return secrecy.MarkUnsure(text, form, list), nil
 	}
 	return secrecy.MaskUnclosed(text, form), nil
+}
+
+// OpenPart returns the part of a Markdown text that everybody may read, with its unsure marks as the call answers. was
+// is the open part before, and hid reports whether text of it is hidden now.
+func OpenPart(g access.Grant, field, was, text string) (open string, hid bool, err error) {
+	if g.View().Level < access.LevelGM {
+		return text, false, nil
+	}
+	ids := 0
+	w := secrecy.Writer{Form: secrecy.Markdown, Hides: true, Label: access.NewLabel(access.LevelGM),
+		NewID: func() string { ids++; return strconv.Itoa(ids) }, Read: secrecy.Read(text, secrecy.Markdown),
+		TextSigns: g.Request().Unsure == access.UnsureText}
+	spans, err := unsureSpans(g, field, was, text, w.Form, w.Read)
+	w.Ranges = secrecy.Ranges(spans)
+	now, out := w.Divide(secrecy.Text{Open: was}, text)
+	return now.Open, out.Hid, err
 }
 
 // Settled returns a text that Settle has settled, after its conversion.
