@@ -196,3 +196,14 @@ func TestANameFollowsTheOpenTextOfAnEvent(t *testing.T) {
 		t.Errorf("a player sees %q, want %q", names, want)
 	}
 }
+
+// TestAnEventThatHidesOpenTextHidesItsFormerNames hides text that the name of an event told.
+func TestAnEventThatHidesOpenTextHidesItsFormerNames(t *testing.T) {
+	s := newScene(t)
+	gm, ada := s.As("gm"), s.As("ada")
+	id := gm.Happened("1930-01-01", "exact", "known XX open", `"is_player_known": true`)
+	gm.Call("timeline_update", `{"event_id": "`+id+`", "description": "known %%XX%% open"}`)
+	if seen := ada.versions(); strings.Contains(seen, "XX") || !strings.Contains(seen, "known open") {
+		t.Errorf("a player reads %s", seen)
+	}
+}

@@ -198,8 +198,9 @@ func (p *Plan) planCard(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
 	image := imageFromCard(own, act)
-	if d := p.divided[c.ID]; act == ActUpdate && (d != nil && d.hid || p.hidesPast[c.ID]) {
-		image.HidePast = true
+	if act == ActUpdate || act == ActRename { // a new name hides the versions with the former one
+		d := p.divided[c.ID]
+		image.HidePast = d != nil && d.hid || p.hidesPast[c.ID]
 	}
 	if act == ActCreate || act == ActRename {
 		p.set.keys = append(p.set.keys, own.Key)
