@@ -56,7 +56,7 @@ func partWrites(d *deps) []*op.Operation {
 // hiding lists the hidden parts of a text and the data that a write opened.
 type hiding struct {
 	Hidden  []surface.HiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
-	Ignored []string             `json:"marks_ignored,omitzero" jsonschema:"New marks of secrecy that hide nothing, because only game masters hide: everybody reads these texts."`
+	Ignored []string             `json:"marks_ignored,omitzero" jsonschema:"Marks of secrecy that hide nothing, because only game masters hide, or because they were opened: everybody reads these texts."`
 	Opens   []surface.OpenedData `json:"opens,omitzero" jsonschema:"Everything that more readers see after the change."`
 }
 

@@ -666,7 +666,7 @@ func ignoredPage(f frame, c card, next string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<h1>Saved, but not hidden</h1><p>Only game masters hide parts of a text. Everybody who sees the card reads these parts, although you marked them as secret:</p><ul>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<h1>Saved, but not hidden</h1><p>Only game masters hide parts of a text, and a mark that was opened hides no more. Everybody who sees the card reads these parts, although they are marked as secret:</p><ul>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1759,7 +1759,7 @@ func previewReaders(p *preview) templ.Component {
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
 		if len(p.Ignored) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 148, "<div class=\"problem\"><p>These marks hide nothing, because only game masters hide. Everybody reads:</p><ul>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 148, "<div class=\"problem\"><p>These marks hide nothing, because only game masters hide, or because they were opened. Everybody reads:</p><ul>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

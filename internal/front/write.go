@@ -41,7 +41,7 @@ type writeOut struct {
 	Diff     string       `json:"diff,omitzero"`
 	Proposal string       `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
 	Hidden   []hiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
-	Ignored  []string     `json:"marks_ignored,omitzero" jsonschema:"New marks of secrecy that hide nothing, because only game masters hide: everybody reads these texts."`
+	Ignored  []string     `json:"marks_ignored,omitzero" jsonschema:"Marks of secrecy that hide nothing, because only game masters hide, or because they were opened: everybody reads these texts."`
 }
 
 // hiddenPart is a hidden part of a page's text.

@@ -153,6 +153,9 @@ func (d *division) hideMarks(in markup.Span, depth int) {
 		from, to := Peel(d.text[s.From:s.To])
 		if head := (markup.Span{From: s.From, To: s.From + from}); from > 0 && d.wasOpen(head) && d.wasMark(s.From) {
 			d.hideMarks(markup.Span{From: head.To, To: s.From + to}, depth+1)
+			if inner := (markup.Span{From: head.To, To: s.From + to}); d.Hides && d.holdsNew(inner) {
+				d.out.Ignored = append(d.out.Ignored, Mark{Rule: ruleBlock, What: markup.Shorten(d.text[s.From:s.To], 60)})
+			}
 			continue
 		}
 		if !d.Hides {

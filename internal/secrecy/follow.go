@@ -158,6 +158,29 @@ func (d *division) wasOpen(s markup.Span) bool {
 	return false
 }
 
+// holdsNew reports whether a range holds open words that the text before did not have.
+func (d *division) holdsNew(s markup.Span) bool {
+	at := s.From
+	isNew := func(to int) bool {
+		for ; at < to; at++ {
+			if d.owners[at] == 0 && isWordSign(rune(d.text[at])) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, m := range d.shared {
+		if m.B+m.Len <= at || m.B >= s.To {
+			continue
+		}
+		if isNew(m.B) {
+			return true
+		}
+		at = m.B + m.Len
+	}
+	return isNew(s.To)
+}
+
 // hidesOpen reports whether a range holds words that were open before.
 func (d *division) hidesOpen(s markup.Span) bool {
 	for _, m := range d.shared {

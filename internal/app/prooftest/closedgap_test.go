@@ -2,6 +2,7 @@ package prooftest
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
@@ -164,6 +165,24 @@ func TestGapsStayClosed(t *testing.T) {
 				}
 			}
 			return holds
+		},
+		"new text under a mark that was opened is told of": func() bool {
+			c := x.putText("Opened", inMarkdown, "# Inn\n\n## GM notes\n\nold\n\n## B\n\nx\n")
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID)}, nil)
+			var out struct {
+				Ignored []string `json:"marks_ignored"`
+			}
+			write := func(text string) int {
+				out.Ignored = nil
+				body, _ := json.Marshal(fields{"format": "markdown", "content": text})
+				got := x.send("gm", request{operation: "update", method: "PATCH", path: x.at(c), body: string(body)})
+				if err := json.Unmarshal([]byte(got.body), &out); err != nil || got.status != 200 {
+					x.t.Log(got)
+				}
+				return len(out.Ignored)
+			}
+			return write("# Inn\n\n## GM notes\n\nold\n\nWORD\n\n## B\n\nx\n") == 1 &&
+				write("# Inn\n\n## GM notes\n\nold\n\nWORD\n\n## B\n\nx y\n") == 0
 		},
 		"a new card below one of two of a name": func() bool {
 			hidden := x.putText("Cult", inMarkdown, "Hidden.\n")
