@@ -36,12 +36,27 @@ type reader struct {
 	known       map[canon.CardID]*native.Origin  // notes of the last import
 	had         map[canon.CardID]native.File     // files of the last import
 	cards       map[canon.CardID]exchange.Memory // all cards of the last import
+	hidden      hiddenTexts                      // texts that are hidden in the world
 }
 
 func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
 	return &reader{v: v, c: exchange.NewCollection(), snapshot: l, types: types, shown: map[string]access.Level{},
 		notes: map[*exchange.Sheet]*native.Origin{}, files: map[*exchange.Sheet]*native.File{},
 		sheetOf: map[*note]*exchange.Sheet{}, sheetOfFile: map[string]*exchange.Sheet{}}
+}
+
+// keepHidden hides the sentences of a note that are hidden in the world.
+func (f *reader) keepHidden(n *note, s *exchange.Sheet) {
+	found, name := f.hidden.rangesIn(n.Body)
+	for _, r := range found {
+		if !slices.ContainsFunc(s.Hide, func(h secrecy.Range) bool { return h.From <= r.From && r.To <= h.To }) {
+			s.Hide = append(s.Hide, secrecy.Range{Span: r})
+			if name != "" {
+				n.AddReport(0, "has text that is hidden in %q, and hides it", name)
+				name = ""
+			}
+		}
+	}
 }
 
 // programTypes are the card types that a note's front matter cannot choose.
@@ -93,6 +108,9 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	s.Hide = secrecy.Ranges(h.Spans())
 	for _, sign := range signs {
 		s.Hide = append(s.Hide, secrecy.Range{Span: h.Source(sign.from, sign.to)})
+	}
+	if was := f.known[s.ID]; open && (was == nil || was.Hash != n.origin.Hash) {
+		f.keepHidden(n, s)
 	}
 	s.InPlace, s.MarksKnown = true, true
 	if open && f.v.choices.HasOpen() {

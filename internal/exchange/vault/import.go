@@ -101,6 +101,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 			return err
 		}
 		f.known, f.had, f.cards = m.source.Notes, m.source.Files, m.source.Cards
+		if f.hidden, err = readHidden(ctx, l, m.source); err != nil {
+			return err
+		}
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}

@@ -1,0 +1,107 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"unicode"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange/native"
+	"loregate/internal/markup"
+	"loregate/internal/secrecy"
+)
+
+// hiddenTexts are the sentences that were hidden in the world after an import, by their words, with the names of their
+// cards. The source shows them openly: in a note that is new or has changed they stay hidden.
+type hiddenTexts map[string]string
+
+// leastSentence is the number of words from which on a sentence is known again.
+const leastSentence = 5
+
+// readHidden reads the hidden parts of the cards that a source has, and the texts of cards that were hidden here.
+func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hiddenTexts, error) {
+	h := hiddenTexts{}
+	if len(s.Cards) == 0 || l.View().Level < access.LevelGM {
+		return h, nil
+	}
+	known := map[canon.CardID]bool{} // whether the source hides the card
+	for id, m := range s.Cards {
+		known[cmp.Or(m.ID, id)] = m.Want.Level != access.LevelUser
+	}
+	for c, err := range l.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		_, isPart := known[c.Parent]
+		hides, isNote := known[c.ID]
+		isPart = isPart && c.Places != nil && len(c.Places.Parts) > 0
+		if !isPart && (!isNote || hides || c.Own.Level < access.LevelGM || c.TextKind() == canon.TextFile) {
+			continue
+		}
+		text, err := l.Body(ctx, c.Content)
+		if err != nil {
+			return nil, err
+		}
+		if !isPart {
+			h.add(text, c.Name)
+			continue
+		}
+		for _, p := range c.Places.Parts {
+			if p.From >= 0 && p.From+p.Len <= len(text) {
+				part, _ := secrecy.Unwrap(text[p.From : p.From+p.Len])
+				h.add(part, strings.TrimSuffix(c.Name, "+"+c.Part))
+			}
+		}
+	}
+	return h, nil
+}
+
+func (h hiddenTexts) add(text, name string) {
+	for _, s := range sentencesOf(text) {
+		if words := wordsOnly(text[s.From:s.To]); strings.Count(words, " ") >= leastSentence-1 {
+			h[words] = name
+		}
+	}
+}
+
+// rangesIn returns the ranges of a text with sentences that are hidden, and the name of the card of the first.
+func (h hiddenTexts) rangesIn(text string) (found []markup.Span, name string) {
+	if len(h) == 0 {
+		return nil, ""
+	}
+	for _, s := range sentencesOf(text) {
+		if of, ok := h[wordsOnly(text[s.From:s.To])]; ok {
+			found, name = append(found, s), cmp.Or(name, of)
+		}
+	}
+	return found, name
+}
+
+// sentencesOf returns the ranges of the sentences of a text, which end with a sign or a line.
+func sentencesOf(text string) (all []markup.Span) {
+	from := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && !strings.ContainsRune(".!?\n", rune(text[i])) {
+			continue
+		}
+		to := min(i+1, len(text))
+		if i < len(text) && text[i] == '\n' {
+			to = i
+		}
+		at := from + len(text[from:to]) - len(strings.TrimLeft(text[from:to], " \t\n"))
+		if at < to {
+			all = append(all, markup.Span{From: at, To: to})
+		}
+		from = min(i+1, len(text))
+	}
+	return all
+}
+
+// wordsOnly returns the words of a text with blanks between them.
+func wordsOnly(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}), " ")
+}
