@@ -119,6 +119,9 @@ func (d *deps) attachFile(ctx context.Context, p *canon.Plan, c *op.Call, in upl
 		label := access.NewLabel(level)
 		n.Label = &label
 	}
+	if n.Parent, err = mostHidden(ctx, p, in.Name); err != nil {
+		return err
+	}
 	if card, err = p.Create(n); err != nil {
 		return err
 	}

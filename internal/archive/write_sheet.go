@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -41,9 +42,29 @@ func deniedFor(role, has access.Role, what string) error {
 		role.String())
 }
 
+// mostHidden returns the id of the card above a new one that the fewest readers see, if several have its name and a game
+// master writes: who made a card of that name for everybody does not read the new one then.
+func mostHidden(ctx context.Context, p *canon.Plan, name string) (canon.CardID, error) {
+	parts := markup.Parts(name)
+	if p.View().Level < access.LevelGM || len(parts) < 2 {
+		return canon.CardID{}, nil
+	}
+	all, err := p.Homonyms(ctx, markup.KeyOf(markup.Join(parts[:len(parts)-1]...)))
+	if err != nil || len(all) < 2 {
+		return canon.CardID{}, err
+	}
+	return slices.MaxFunc(all, canon.CompareHomonyms).ID, nil
+}
+
 // createCard creates a card and writes its parts.
 func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	n := canon.NewCard{Name: name, Type: s.typ, Fields: s.fields, Orphan: s.orphan, Parent: s.parent}
+	if n.Parent.IsZero() {
+		var err error
+		if n.Parent, err = mostHidden(w.ctx, w.plan, name); err != nil {
+			return canon.Card{}, err
+		}
+	}
 	if s.codename != nil {
 		n.Codename = *s.codename
 	}

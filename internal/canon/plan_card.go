@@ -226,7 +226,7 @@ func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {
 	if strings.HasPrefix(string(markup.KeyOf(name)), string(c.Key)+"+") {
 		return Card{}, ruleFault("new_name", "a card cannot move below itself")
 	}
-	parent, part, err := p.parentFor(name, c.Own, false, nil)
+	parent, part, err := p.parentFor(name, c.Own, false)
 	if err != nil {
 		return Card{}, err
 	}

@@ -33,7 +33,7 @@ func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part stri
 		return Card{}, markup.Join(markup.Parts(n.Name)...), nil
 	}
 	if n.Parent.IsZero() {
-		return p.parentFor(n.Name, own, n.Orphan, p.mostHidden)
+		return p.parentFor(n.Name, own, n.Orphan)
 	}
 	parent, ok, err := p.Has("~" + n.Parent.String())
 	if err != nil {
@@ -64,11 +64,10 @@ func (p *Plan) freeID(id CardID) (CardID, error) {
 func (p *Plan) newID() uuid.UUID { return p.canon.newID(WorldStream(p.world.ID)) }
 
 // parentFor finds the nearest ancestor of a name and returns it with the remaining part of the
-// name. Of several ancestors of that name choose, if any, takes one. It creates missing ancestors unless orphan is set.
-// A created ancestor is visible to nobody who may not see the new card, by the card's own label and the name rules,
-// because its name is part of the card's name.
-func (p *Plan) parentFor(name string, own access.Label, orphan bool, choose func(Card) (Card, error)) (parent Card,
-	part string, err error) {
+// name. It creates missing ancestors unless orphan is set. A created ancestor is visible to nobody
+// who may not see the new card, by the card's own label and the name rules, because its name is
+// part of the card's name.
+func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Card, part string, err error) {
 	parts := markup.Parts(name)
 	for i := len(parts) - 1; i > 0; i-- {
 		c, ok, err := p.Has(markup.Join(parts[:i]...))
@@ -78,11 +77,6 @@ func (p *Plan) parentFor(name string, own access.Label, orphan bool, choose func
 		if ok {
 			parent, parts = c, parts[i:]
 			break
-		}
-	}
-	if choose != nil && !parent.ID.IsZero() {
-		if parent, err = choose(parent); err != nil {
-			return Card{}, "", err
 		}
 	}
 	if orphan {
@@ -100,27 +94,6 @@ func (p *Plan) parentFor(name string, own access.Label, orphan bool, choose func
 		parts = parts[1:]
 	}
 	return parent, parts[0], nil
-}
-
-// mostHidden returns the card of a name that the fewest readers see, for a card that a game master puts below it: who
-// made a card of the same name for everybody does not read it then.
-func (p *Plan) mostHidden(c Card) (Card, error) {
-	if p.View().Level < access.LevelGM {
-		return c, nil
-	}
-	all, err := p.Homonyms(p.ctx, c.Key)
-	if err != nil {
-		return Card{}, err
-	}
-	for _, o := range all {
-		if now := p.now[o.ID]; now != nil {
-			o = *now
-		}
-		if o.Key == c.Key && !p.gone[o.ID] && CompareHomonyms(o, c) > 0 && o.Label.Level > c.Label.Level {
-			c = o
-		}
-	}
-	return c, nil
 }
 
 // parentOf returns a card's parent in the state after the plan, even if it is hidden; for a root,
