@@ -77,8 +77,8 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided, MarksKnown: n.MarksKnown, AsWritten: n.AsWritten,
-		Places: n.Places}); err != nil {
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided,
+		MarksKnown: n.MarksKnown, AsWritten: n.AsWritten, Places: n.Places}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)

@@ -122,7 +122,7 @@ const maxConverted = 500
 // partHTML converts a marked part of Markdown to HTML that is marked.
 func (k *keeper) partHTML(ctx context.Context, part string) (string, error) {
 	if k.converted++; k.converted > maxConverted {
-		return comment(part), ctx.Err()
+		return secrecy.Comment(part), ctx.Err()
 	}
 	return partHTML(ctx, part)
 }
@@ -131,13 +131,13 @@ func partHTML(ctx context.Context, part string) (string, error) {
 	k := newKeeper(part)
 	rest := commentForm.ReplaceAllStringFunc(part, func(raw string) string {
 		m := commentForm.FindStringSubmatch(raw)
-		return k.hold(comment(strings.Join(m[1:], "")))
+		return k.hold(secrecy.Comment(strings.Join(m[1:], "")))
 	})
 	if k.isAll(rest) {
 		return k.intoHTML(strings.TrimSpace(rest)), nil
 	}
 	if losesText(ctx, rest) {
-		return comment(part), ctx.Err()
+		return secrecy.Comment(part), ctx.Err()
 	}
 	html, err := markup.ToHTML(ctx, rest)
 	if html = k.intoHTML(html); err != nil || isMarked(html, secrecy.HTML) {
@@ -150,12 +150,6 @@ func partHTML(ctx context.Context, part string) (string, error) {
 		return `<span class="secret">` + words + "</span>", nil
 	}
 	return "<div class=\"secret\">\n" + html + "\n</div>", nil
-}
-
-// comment returns a text as a comment of HTML.
-func comment(text string) string {
-	text = strings.NewReplacer("-->", "--&gt;", "--!>", "--!&gt;").Replace(strings.TrimSpace(text))
-	return "<!-- " + text + " -->"
 }
 
 // soleParagraph returns the words of HTML that is one paragraph.

@@ -86,10 +86,15 @@ func (t Text) atTop(p Passage, form Form) Passage {
 	text, after := strings.TrimSpace(p.Text), "\n\n"
 	wrapped, grown := wrap(text+after+t.Whole(), form, span{0, len(text)})
 	if p.Text = wrapped[:len(text)+grown] + after; grown == 0 {
-		p.Text = "<!-- " + endOfComment.Replace(text) + " -->" + after
+		p.Text = Comment(text) + after
 	}
 	p.At, p.Order = 0, 0
 	return p
+}
+
+// Comment returns a text as a comment of HTML.
+func Comment(text string) string {
+	return "<!-- " + endOfComment.Replace(strings.TrimSpace(text)) + " -->"
 }
 
 // endOfComment changes the signs that end a comment of HTML.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"strings"
-	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -64,9 +63,7 @@ func (t Texts) For(form Form, read func(text, hidden string) string) (text, hidd
 	}
 	shown := func(text, hidden string) string { // the words that players read
 		h := secrecy.Split(read(text, hidden), form.markForm(), func(m secrecy.Mark) bool { return !m.Doubt })
-		return strings.Join(strings.FieldsFunc(h.Open, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-		}), " ")
+		return exchange.WordsOf(h.Open)
 	}
 	open := shown(t.Open, "")
 	if shown(t.Whole, "") == open {

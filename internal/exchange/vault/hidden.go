@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
@@ -60,7 +60,7 @@ func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hidde
 
 func (h hiddenTexts) add(text, name string) {
 	for _, s := range sentencesOf(text) {
-		if words := wordsOnly(text[s.From:s.To]); strings.Count(words, " ") >= leastSentence-1 {
+		if words := exchange.WordsOf(text[s.From:s.To]); strings.Count(words, " ") >= leastSentence-1 {
 			h[words] = name
 		}
 	}
@@ -72,7 +72,7 @@ func (h hiddenTexts) rangesIn(text string) (found []markup.Span, name string) {
 		return nil, ""
 	}
 	for _, s := range sentencesOf(text) {
-		if of, ok := h[wordsOnly(text[s.From:s.To])]; ok {
+		if of, ok := h[exchange.WordsOf(text[s.From:s.To])]; ok {
 			found, name = append(found, s), cmp.Or(name, of)
 		}
 	}
@@ -97,11 +97,4 @@ func sentencesOf(text string) (all []markup.Span) {
 		from = min(i+1, len(text))
 	}
 	return all
-}
-
-// wordsOnly returns the words of a text with blanks between them.
-func wordsOnly(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}), " ")
 }
