@@ -345,6 +345,11 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 		text, out = w.Divide(was.Text, *e.Content)
 	}
 	if !e.Undivided {
+		if w.Hides && !e.AsWritten && !e.opens {
+			if err := p.checkNoneAdded(*e.Content, out.Ignored); err != nil {
+				return "", err
+			}
+		}
 		for _, m := range out.Ignored {
 			p.set.ignored = append(p.set.ignored, m.What)
 		}

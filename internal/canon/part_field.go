@@ -57,31 +57,41 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 	case was != nil && reflect.DeepEqual(was, v):
 		return false, nil
 	}
-	if was == nil && secrecy.IsNamedSecret(name, v) {
+	if was == nil && (secrecy.IsNamedSecret(name, v) || secrecy.HasAnyMark(name)) {
 		declared, err := p.declaresSecrets(p.ctx, c.Type)
 		if err != nil || !declared {
 			return !declared, err
 		}
 	}
-	if was == nil && !e.opens && secrecy.LooksSecret(name, v) {
-		if hides, err := p.askField(c, name, v); hides || err != nil {
+	if !e.opens {
+		if hides, err := p.askField(c, name, was, v); hides || err != nil {
 			return hides, err
 		}
 	}
 	return p.hasMark("fields."+name, was, v, e.opens)
 }
 
-// askField reports whether a new field whose name looks secret is hidden, as the call says, or returns a fault if it
-// says nothing about it.
-func (p *Plan) askField(c Card, name string, v any) (bool, error) {
+// askField reports whether a field that looks secret by its name is hidden, as the call says. It returns a fault if
+// the call says nothing about it, or if the field says that the whole card is hidden and the call does not call it text.
+func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
+	_, whole := secrecy.SaysHidden(name, v)
+	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks {
+		return false, nil
+	}
 	declared, err := p.declaresSecrets(p.ctx, c.Type)
-	if err != nil || declared || markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+	if err != nil || declared && !whole || markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
 		return false, err
 	}
-	if p.grant.Request().Unsure != access.UnsureRefused {
-		return p.grant.Request().Unsure == access.UnsureHides, nil
+	field, text := "fields."+name, name+": "+textOfField(v)
+	switch answer := p.grant.Request().Unsure; {
+	case answer == access.UnsureText:
+		return false, nil
+	case whole:
+		return false, saysHiddenFault(field, 1, text)
+	case answer == access.UnsureHides:
+		return true, nil
 	}
-	return false, unsureFault([]UnsureMark{{Field: "fields." + name, Line: 1, Text: markup.Shorten(textOfField(v), 80),
+	return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
 		Why: "the field's name looks secret, and hides nothing", Remedy: "call it gm_notes to hide it"}})
 }
 
@@ -129,6 +139,9 @@ func (p *Plan) hasMark(field string, was, v any, opens bool) (bool, error) {
 	case map[string]any:
 		all, _ := was.(map[string]any)
 		for k, x := range v {
+			if all[k] == nil && (secrecy.IsNamedSecret(k, x) || secrecy.HasAnyMark(k)) {
+				return true, nil
+			}
 			if has, err := p.hasMark(field, all[k], x, opens); has || err != nil {
 				return has, err
 			}

@@ -76,6 +76,11 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
+	if !n.Undivided && !n.MarksKnown && !n.AsWritten && n.Places == nil {
+		if err := p.checkNameMarks("name", c); err != nil {
+			return Card{}, err
+		}
+	}
 	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
 		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided,
 		MarksKnown: n.MarksKnown, AsWritten: n.AsWritten, Places: n.Places}); err != nil {
@@ -215,7 +220,16 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 
 // Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden:
 // away from a hidden card or a name that hides, it keeps the label that it had.
-func (p *Plan) Rename(c Card, name string) (Card, error) { return p.moveTo(c, name, c.Label) }
+func (p *Plan) Rename(c Card, name string) (Card, error) {
+	moved, err := p.moveTo(c, name, c.Label)
+	if err == nil && !secrecy.NameSaysHidden(c.Name) {
+		err = p.checkNameMarks("new_name", moved)
+	}
+	return moved, err
+}
+
+// RenameImported is Rename for a name whose marks are known.
+func (p *Plan) RenameImported(c Card, name string) (Card, error) { return p.moveTo(c, name, c.Label) }
 
 // moveTo is Rename for a card that gets at least the given label.
 func (p *Plan) moveTo(c Card, name string, least access.Label) (Card, error) {

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,6 +155,9 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 		}
 	}
 	text := *e.Content
+	if HoldsTags(c.Key) {
+		return p.checkNoTagMarks(was, text)
+	}
 	at, ok := secrecy.NewMark(was, text)
 	if !ok {
 		return nil
@@ -163,4 +167,47 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 		Why:    "marks hide nothing in a card of type " + c.Type,
 		Remedy: "write it into a card of its own with level gm"}
 	return unsureFault([]UnsureMark{m})
+}
+
+// checkNoneAdded returns a fault if a game master writes new text under marks that were opened, which hide nothing
+// since, and the call does not say that it is text for everybody.
+func (p *Plan) checkNoneAdded(text string, opened []secrecy.Mark) error {
+	if len(opened) == 0 || p.grant.Request().Unsure == access.UnsureText {
+		return nil
+	}
+	all := slicesx.Map(opened, func(m secrecy.Mark) UnsureMark {
+		line, _, _ := strings.Cut(m.What, "\n")
+		before, _, _ := strings.Cut(text, line)
+		return UnsureMark{Field: "content", Line: 1 + strings.Count(before, "\n"), Text: line,
+			Why:    "the mark around this was opened and hides nothing, also no new text",
+			Remedy: "write the new text in a mark of its own to hide it"}
+	})
+	return unsureFault(all)
+}
+
+// checkNoTagMarks returns a fault if a list of tags gets one that says that its card is secret.
+func (p *Plan) checkNoTagMarks(was, text string) error {
+	before := markup.Items(was)
+	for i, item := range markup.Items(text) {
+		if _, ok := secrecy.SaysHidden(TagPart, markup.Clean(item)); ok && !slices.Contains(before, item) {
+			return saysHiddenFault("tags", i+1, item)
+		}
+	}
+	return nil
+}
+
+// checkNameMarks returns a fault if a game master gives a card that players read a name with a mark of secrecy, and
+// the call has no answer about it.
+func (p *Plan) checkNameMarks(field string, c Card) error {
+	if p.View().Level < access.LevelGM || onlyMasters(c.Label) || p.grant.Request().Unsure == access.UnsureText ||
+		!secrecy.NameSaysHidden(c.Name) {
+		return nil
+	}
+	return saysHiddenFault(field, 1, c.Name)
+}
+
+// saysHiddenFault returns the fault of a name, tag or field that says of a card that it is hidden.
+func saysHiddenFault(field string, line int, text string) error {
+	return unsureFault([]UnsureMark{{Field: field, Line: line, Text: markup.Shorten(text, 80),
+		Why: "this says that the card is secret, and hides nothing", Remedy: "give the card the level gm to hide it"}})
 }

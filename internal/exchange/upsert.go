@@ -256,7 +256,7 @@ func (w *Writer) followName(p *canon.Plan, t *tally, s *Sheet, card canon.Card) 
 	if s.NameWas == "" || markup.KeyOf(s.NameWas) != card.Key || markup.KeyOf(s.Name) == card.Key {
 		return card, nil
 	}
-	next, err := p.Rename(card, s.Name)
+	next, err := p.RenameImported(card, s.Name)
 	if fault.KindOf(err) == fault.Conflict || fault.KindOf(err) == fault.Rule {
 		t.addProblem(s.File, "is renamed at the source, and the card stays %q: %s", card.Name, ErrorText(err))
 		return card, nil

@@ -379,6 +379,28 @@ func NoteMarks(n Note) (level access.Level, all []Mark) {
 	return level, append(all, NameMarks(n.Name)...)
 }
 
+// SaysHidden returns the mark in a value of a field, or in a tag, that says of the whole card that it is hidden, such
+// as publish: false. Titles that only look secret say nothing.
+func SaysHidden(name string, v any) (Mark, bool) {
+	n := Note{Meta: map[string]any{name: v}}
+	if key := markup.PartKey(name); markup.HasPart([]string{"tag", "tags"}, key) {
+		n = Note{Tags: decoded.TextsOf(v)}
+	}
+	_, isObject := v.(map[string]any)
+	_, all := NoteMarks(n)
+	for _, m := range all {
+		if !m.Doubt || m.Rule == RuleFrontMatter && !isObject && !markup.HasPart(marks().Keys.Title, markup.PartKey(name)) {
+			return m, true
+		}
+	}
+	return Mark{}, false
+}
+
+// NameSaysHidden reports whether the name of a card has an exact mark, or a part such as +GM notes below another.
+func NameSaysHidden(name string) bool {
+	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+")[1:], isExact)
+}
+
 // probes are values that a key of front matter about sight, or with a secret, takes for a mark.
 var probes = []any{true, false, "gm", "some words", "Mira Weir"}
 

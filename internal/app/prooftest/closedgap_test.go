@@ -2,7 +2,6 @@ package prooftest
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
@@ -166,23 +165,46 @@ func TestGapsStayClosed(t *testing.T) {
 			}
 			return holds
 		},
-		"new text under a mark that was opened is told of": func() bool {
+		"new text under a mark that was opened is asked about": func() bool {
 			c := x.putText("Opened", inMarkdown, "# Inn\n\n## GM notes\n\nold\n\n## B\n\nx\n")
 			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID)}, nil)
-			var out struct {
-				Ignored []string `json:"marks_ignored"`
+			write := func(text string, more fields) error {
+				in := fields{"format": "markdown", "content": text}
+				maps.Copy(in, more)
+				return x.rest("gm", "PATCH", x.at(c), in, nil)
 			}
-			write := func(text string) int {
-				out.Ignored = nil
-				body, _ := json.Marshal(fields{"format": "markdown", "content": text})
-				got := x.send("gm", request{operation: "update", method: "PATCH", path: x.at(c), body: string(body)})
-				if err := json.Unmarshal([]byte(got.body), &out); err != nil || got.status != 200 {
-					x.t.Log(got)
+			asked := "# Inn\n\n## GM notes\n\nold\n\nWORD\n\n## B\n\nx\n"
+			return write(asked, nil) != nil && !strings.Contains(x.textAs("bob", c), "WORD") &&
+				write(asked, fields{"as_written": true}) == nil && strings.Contains(x.textAs("bob", c), "WORD") &&
+				write(asked+"\n## GM notes\n\n%%SECOND%%\n", nil) == nil && !strings.Contains(x.textAs("bob", c), "SECOND")
+		},
+		"fields, tags and names that say that a card is hidden are asked about": func() bool {
+			c := x.putText("Said", inMarkdown, "The quay.\n")
+			set := func(name string, v any) error {
+				return x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{name: v}}, nil)
+			}
+			put := func(name string, more fields) error {
+				in := fields{"name": name, "content": "WORD"}
+				maps.Copy(in, more)
+				return x.rest("gm", "POST", "/api/mcp/cards", in, nil)
+			}
+			asked := func(errs ...error) bool {
+				for i, err := range errs {
+					if err == nil {
+						x.t.Log("not asked: ", i)
+						return false
+					}
 				}
-				return len(out.Ignored)
+				return true
 			}
-			return write("# Inn\n\n## GM notes\n\nold\n\nWORD\n\n## B\n\nx\n") == 1 &&
-				write("# Inn\n\n## GM notes\n\nold\n\nWORD\n\n## B\n\nx y\n") == 0
+			tags := fields{"type": "List", "content": "gm"}
+			return asked(set("visibility", "gm"), set("hidden", true), set("publish", false), set("level", "gm"),
+				set("tags", list("harbour", "gm")), set("visible_to", list("bob")), set("player", fields{"publish": false}),
+				put("Said+tags", tags), put("Said+DM", nil), put("Said+GM notes", nil), put("Said %%WORD%%", nil),
+				x.rest("gm", "POST", x.at(c)+"/rename", fields{"new_name": "Said+Secrets"}, nil)) &&
+				set("visibility", "12 miles") != nil && set("visibility", "everyone") == nil && set("level", 5) == nil &&
+				set("publish", true) == nil && put("Said+Cellar", nil) == nil &&
+				put("Said+DM", fields{"level": "gm"}) == nil && put("Said+Secret", fields{"as_written": true}) == nil
 		},
 		"a new card below one of two of a name": func() bool {
 			hidden := x.putText("Cult", inMarkdown, "Hidden.\n")
