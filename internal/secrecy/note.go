@@ -398,7 +398,9 @@ func SaysHidden(name string, v any) (Mark, bool) {
 
 // NameSaysHidden reports whether the name of a card has an exact mark, or a part such as +GM notes below another.
 func NameSaysHidden(name string) bool {
-	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+")[1:], isExact)
+	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+")[1:], func(part string) bool {
+		return isExact(part) && FindWord(part, true) != "" // a keeper may keep a mill
+	})
 }
 
 // probes are values that a key of front matter about sight, or with a secret, takes for a mark.

@@ -25,7 +25,8 @@ const loweringText = "Everybody knows openwords.\n\n%%SECRETPART%%\n\n> [!secret
 // loweringWays are the operations of point 5 of the contract.
 func loweringWays() []lowered {
 	create := func(s *stage, name, level string) {
-		s.do(keeper, "create_card", map[string]any{"name": name, "level": level, "text_format": "markdown", "content": "Plain."})
+		s.do(keeper, "create_card", map[string]any{"name": name, "level": level, "text_format": "markdown", "content": "Plain.",
+			"as_written": level == "user"})
 	}
 	level := func(s *stage, name, level string) (change string) {
 		change, _ = s.do(keeper, "set_card_level", map[string]any{"name": name, "level": level})["change_id"].(string)

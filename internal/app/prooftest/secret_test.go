@@ -37,13 +37,13 @@ func (s *story) tellSecrets(l access.Label) {
 		own(canon.NewCard{Name: "Lendwater+" + name("name below"), Content: "<p>lantern " + word("content") + "</p>"})
 		own(canon.NewCard{Name: "Lendwater+Motto+" + name("name below")})
 		own(canon.NewCard{Name: "Oda Tarn", Content: "<p>" + word("homonym") + " [[Wanted 1]]</p>"})
-		own(canon.NewCard{Name: "Oda Tarn+tags", Type: "Pointer", Content: "[[founder]]\n[[secret]]\n[[" +
+		own(canon.NewCard{Name: "Oda Tarn+tags", Type: "Pointer", AsWritten: true, Content: "[[founder]]\n[[secret]]\n[[" +
 			name("tag") + "]]"})
 		own(canon.NewCard{Name: "Wanted Bridge", Content: "tide"})
 		own(canon.NewCard{Name: "Lore+*type+*default", Content: "<p>" + word("template") + "</p>"})
 		own(canon.NewCard{Name: "Guildhouse+*type+*default", Content: "<p>" + word("template") + "</p>"})
 		own(canon.NewCard{Name: "Missing Place", Content: "road"})
-		own(canon.NewCard{Name: "Place 1 ferry+tags", Type: "Pointer", Content: "[[tag lantern]]\n[[secret]]"})
+		own(canon.NewCard{Name: "Place 1 ferry+tags", Type: "Pointer", AsWritten: true, Content: "[[tag lantern]]\n[[secret]]"})
 		if len(l.Subjects) == 0 { // the parts make these GM cards, even if subjects are named
 			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
 			if l.Level == access.LevelGM { // cards created along with it get the same level

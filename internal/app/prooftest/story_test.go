@@ -190,7 +190,7 @@ func (s *story) tellShown(l access.Label) {
 	})
 	s.tellVisible(func() {
 		s.putCard(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]",
-			Label: &l})
+			Label: &l, AsWritten: true})
 	})
 	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
 	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Salt Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
