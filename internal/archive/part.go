@@ -57,6 +57,7 @@ func partWrites(d *deps) []*op.Operation {
 type hiding struct {
 	Hidden  []surface.HiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
 	Ignored []string             `json:"marks_ignored,omitzero" jsonschema:"Marks of secrecy that hide nothing, because only game masters hide, or because they were opened: everybody reads these texts."`
+	Removed []string             `json:"hidden_removed,omitzero" jsonschema:"For game masters: the beginnings of hidden parts that the new text does not have any more."`
 	Opens   []surface.OpenedData `json:"opens,omitzero" jsonschema:"Everything that more readers see after the change."`
 }
 
@@ -64,7 +65,7 @@ func hidingOf(ctx context.Context, l *canon.Snapshot, card canon.Card, r canon.R
 	if h.Hidden, err = surface.HiddenParts(ctx, l, card); err != nil {
 		return h, err
 	}
-	h.Ignored = r.IgnoredMarks
+	h.Ignored, h.Removed = r.IgnoredMarks, r.RemovedParts
 	h.Opens, err = surface.OpenedBy(ctx, l, r)
 	return h, err
 }

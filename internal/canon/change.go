@@ -25,6 +25,7 @@ type ChangeSet struct {
 	keys    []markup.Key                        // keys that created and renamed cards will have
 	opened  []Opened                            // hidden parts that get a wider label
 	ignored []string                            // new marks that hide nothing
+	removed []string                            // the hidden parts that a game master's text leaves out, shortened
 	once    bool                                // refuse if the event's key was used recently; see Plan.EventOnce
 	only    func(context.Context, Reader) error // called in the write transaction, to refuse the change; may be nil
 }
@@ -223,6 +224,8 @@ type Receipt struct {
 	Opened   []Opened // data that more readers see after the change; not of a replayed one
 	// IgnoredMarks are new marks in texts of writers who may hide nothing; not of a replayed change.
 	IgnoredMarks []string
+	// RemovedParts are the hidden parts that a game master's text left out, shortened; not of a replayed change.
+	RemovedParts []string
 
 	// For ReadAfter.
 	seen   *createCache

@@ -101,7 +101,8 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
 // commitIn commits a ChangeSet inside a transaction. A dry run ends with errDryRun.
 func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
 	if set.isEmpty() {
-		return Receipt{At: c.commitTime(), Targets: set.Targets, IgnoredMarks: set.ignored}, nil
+		return Receipt{At: c.commitTime(), Targets: set.Targets, IgnoredMarks: set.ignored,
+			RemovedParts: set.removed}, nil
 	}
 	receipt, err := c.applyChanges(ctx, tx, g, w, set)
 	if err == nil && g.Request().DryRun {
@@ -238,7 +239,7 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(idempotencyLife)})
 	}
 	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards,
-		Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, bodies: set.bodies}, err
+		Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, RemovedParts: set.removed, bodies: set.bodies}, err
 }
 
 // isEmpty reports whether a ChangeSet commits nothing.

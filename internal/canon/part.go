@@ -350,6 +350,9 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 				return "", err
 			}
 		}
+		if w.Hides {
+			p.set.removed = append(p.set.removed, removedParts(was.Text, out.Gone)...)
+		}
 		for _, m := range out.Ignored {
 			p.set.ignored = append(p.set.ignored, m.What)
 		}
@@ -367,6 +370,17 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 		return text.Open, p.labelRefers(*c, text.Open)
 	}
 	return text.Open, nil
+}
+
+// removedParts returns the beginnings of the hidden parts of a text with the given ids.
+func removedParts(t secrecy.Text, ids []string) (all []string) {
+	for _, p := range t.Parts {
+		if slices.Contains(ids, p.ID) {
+			text, _ := secrecy.Unwrap(p.Text)
+			all = append(all, markup.Shorten(strings.TrimSpace(text), 80))
+		}
+	}
+	return all
 }
 
 // exactText returns the text that an edit brings back, with its parts as they were and the labels that they have now.

@@ -192,6 +192,14 @@ func (p *Plan) Text(c Card) (string, error) {
 	return p.Content(p.ctx, c)
 }
 
+// OpenText returns the part of a card's text after the plan that everybody reads who sees the card.
+func (p *Plan) OpenText(c Card) (string, error) {
+	if d := p.divided[c.ID]; d != nil {
+		return d.now.Open, nil
+	}
+	return p.Text(c)
+}
+
 // planCard plans a card's new state. An update that follows the creation or another update of the
 // card is merged into that change, so that a commit writes one version.
 func (p *Plan) planCard(act Act, c *Card) {

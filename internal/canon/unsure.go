@@ -97,11 +97,14 @@ func unsureMarks(g access.Grant, field, was string, form secrecy.Form, read *sec
 		marks = append(marks, UnsureMark{Field: field, Line: u.Line, Text: u.Text, Why: whyUnsure(u),
 			Remedy: remedyOf(u, form)})
 	}
-	return list, unsureFault(marks)
+	return list, UnsureFault(marks)
 }
 
-// unsureFault returns the fault of marks of which only their author knows whether they hide.
-func unsureFault(all []UnsureMark) error {
+// UnsureFault returns the fault of marks of which only their author knows whether they hide; nil if there are none.
+func UnsureFault(all []UnsureMark) error {
+	if len(all) == 0 {
+		return nil
+	}
 	e := &fault.Error{Kind: fault.Rule}
 	marks := all[:min(len(all), maxUnsure)]
 	var said []string
@@ -166,7 +169,7 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 	m := UnsureMark{Field: "content", Line: 1 + strings.Count(text[:at], "\n"), Text: markup.Shorten(line, 80),
 		Why:    "marks hide nothing in a card of type " + c.Type,
 		Remedy: "write it into a card of its own with level gm"}
-	return unsureFault([]UnsureMark{m})
+	return UnsureFault([]UnsureMark{m})
 }
 
 // checkNoneAdded returns a fault if a game master writes new text under marks that were opened, which hide nothing
@@ -182,7 +185,17 @@ func (p *Plan) checkNoneAdded(text string, opened []secrecy.Mark) error {
 			Why:    "the mark around this was opened and hides nothing, also no new text",
 			Remedy: "write the new text in a mark of its own to hide it"}
 	})
-	return unsureFault(all)
+	return UnsureFault(all)
+}
+
+// CopiedMark is a sentence that is written for everybody, without a mark, and is hidden in a card.
+func CopiedMark(sentence string, in Card) UnsureMark {
+	name := in.Name
+	if in.HoldsParts() {
+		name = strings.TrimSuffix(name, "+"+in.Part)
+	}
+	return UnsureMark{Field: "content", Line: 1, Text: markup.Shorten(sentence, 80),
+		Why: fmt.Sprintf("this is hidden in %q, and would be open here", name), Remedy: "write a mark around it to hide it"}
 }
 
 // checkNoTagMarks returns a fault if a list of tags gets one that says that its card is secret.
@@ -208,6 +221,6 @@ func (p *Plan) checkNameMarks(field string, c Card) error {
 
 // saysHiddenFault returns the fault of a name, tag or field that says of a card that it is hidden.
 func saysHiddenFault(field string, line int, text string) error {
-	return unsureFault([]UnsureMark{{Field: field, Line: line, Text: markup.Shorten(text, 80),
+	return UnsureFault([]UnsureMark{{Field: field, Line: line, Text: markup.Shorten(text, 80),
 		Why: "this says that the card is secret, and hides nothing", Remedy: "give the card the level gm to hide it"}})
 }

@@ -38,7 +38,8 @@ type card struct {
 	SeenUnknown bool         `json:"seen_by_unknown"`
 	OpenText    string       `json:"open_text"` // of a dry run: without hidden parts
 
-	Ignored []string `json:"marks_ignored"` // new marks of secrecy that hide nothing
+	Ignored []string `json:"marks_ignored"`  // new marks of secrecy that hide nothing
+	Removed []string `json:"hidden_removed"` // hidden parts that a text leaves out
 }
 
 // cardRef names another card.

@@ -58,6 +58,7 @@ type preview struct {
 	Level   string // of the card
 	Hidden  []hiddenPart
 	Ignored []string // marks that hide nothing
+	Removed []string // hidden parts that the text leaves out
 	Problem string   // why the dry run was refused
 }
 
@@ -148,7 +149,8 @@ func (v *visit) previewWrite(c card, text, operation string, in fields) (*previe
 	if err != nil {
 		return nil, err
 	}
-	p.Checked, p.Level, p.Hidden, p.Ignored, p.Problem = tried.Level != "", tried.Level, tried.Hidden, tried.Ignored, problem
+	p.Checked, p.Level, p.Problem = tried.Level != "", tried.Level, problem
+	p.Hidden, p.Ignored, p.Removed = tried.Hidden, tried.Ignored, tried.Removed
 	return p, nil
 }
 

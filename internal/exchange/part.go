@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
-	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -57,11 +55,4 @@ func (s *Sheet) Divide(text string) secrecy.Text {
 	}
 	t, _ := w.Divide(secrecy.Text{}, text)
 	return t
-}
-
-// WordsOf returns the words of a text with blanks between them, so that texts in different forms can be compared.
-func WordsOf(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}), " ")
 }

@@ -41,6 +41,7 @@ type writeOut struct {
 	Diff     string       `json:"diff,omitzero"`
 	Proposal string       `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
 	Hidden   []hiddenPart `json:"hidden,omitzero" jsonschema:"For game masters: parts of the text that players do not read."`
+	Removed  []string     `json:"hidden_removed,omitzero" jsonschema:"For game masters: the beginnings of hidden parts that the new text does not have any more."`
 	Ignored  []string     `json:"marks_ignored,omitzero" jsonschema:"Marks of secrecy that hide nothing, because only game masters hide, or because they were opened: everybody reads these texts."`
 }
 

@@ -2,6 +2,7 @@ package prooftest
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
@@ -177,6 +178,30 @@ func TestGapsStayClosed(t *testing.T) {
 			return write(asked, nil) != nil && !strings.Contains(x.textAs("bob", c), "WORD") &&
 				write(asked, fields{"as_written": true}) == nil && strings.Contains(x.textAs("bob", c), "WORD") &&
 				write(asked+"\n## GM notes\n\n%%SECOND%%\n", nil) == nil && !strings.Contains(x.textAs("bob", c), "SECOND")
+		},
+		"a hidden sentence that is copied without its mark is asked about": func() bool {
+			secret := "The WORD hides below the old mill at night"
+			_ = x.putText("Copied from", inMarkdown, "The quay.\n\n> [!secret]\n> Listen. "+secret+". Beware!\n")
+			to, html := x.putText("Copied to", inMarkdown, "The road.\n"), x.putText("Copied to HTML", inHTML, "<p>The road.</p>")
+			write := func(c *planted, in fields) error { return x.rest("gm", "PATCH", x.at(c), in, nil) }
+			text := fields{"format": "markdown", "content": "The road.\n\nThey say:\n" + secret + "!\n"}
+			refused := write(to, text) != nil && write(to, fields{"fields": fields{"rumour": secret}}) != nil &&
+				write(html, fields{"content": "<p>The road.</p><p>" + secret + ".</p>"}) != nil && x.rest("gm", "POST",
+				"/api/mcp/cards", fields{"name": "Copied anew", "content": secret}, nil) != nil
+			inMark := fields{"content": "<p>The road.</p><p class=\"secret\">" + secret + ".</p>"}
+			return refused && write(to, fields{"fields": fields{"gm notes": secret}}) == nil && write(html, inMark) == nil &&
+				write(to, text) != nil && x.rest("alice", "PATCH", x.at(to), text, nil) == nil
+		},
+		"hidden parts that a game master's text leaves out are named": func() bool {
+			c := x.putText("Left out", inMarkdown, "The quay.\n\n%%WORD hides.%%\n\nThe road.\n")
+			write := func(who, text string) string {
+				body, _ := json.Marshal(fields{"format": "markdown", "content": text})
+				return x.send(who, request{operation: "update", method: "PATCH", path: x.at(c), body: string(body)}).body
+			}
+			byPlayer := write("bob", "The quay!\n\nThe road.\n")
+			edited := write("gm", "The quay!\n\n%%WORD hides now.%%\n\nThe road.\n")
+			return !strings.Contains(byPlayer+edited, "hidden_removed") &&
+				strings.Contains(write("gm", "The quay!\n\nThe road.\n"), `"hidden_removed":["WORD hides now."]`)
 		},
 		"fields, tags and names that say that a card is hidden are asked about": func() bool {
 			c := x.putText("Said", inMarkdown, "The quay.\n")

@@ -63,7 +63,7 @@ func (t Texts) For(form Form, read func(text, hidden string) string) (text, hidd
 	}
 	shown := func(text, hidden string) string { // the words that players read
 		h := secrecy.Split(read(text, hidden), form.markForm(), func(m secrecy.Mark) bool { return !m.Doubt })
-		return exchange.WordsOf(h.Open)
+		return secrecy.WordsOf(h.Open)
 	}
 	open := shown(t.Open, "")
 	if shown(t.Whole, "") == open {

@@ -7,7 +7,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
@@ -16,9 +15,6 @@ import (
 // hiddenTexts are the sentences that were hidden in the world after an import, by their words, with the names of their
 // cards. The source shows them openly: in a note that is new or has changed they stay hidden.
 type hiddenTexts map[string]string
-
-// leastSentence is the number of words from which on a sentence is known again.
-const leastSentence = 5
 
 // readHidden reads the hidden parts of the cards that a source has, and the texts of cards that were hidden here.
 func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hiddenTexts, error) {
@@ -59,8 +55,8 @@ func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hidde
 }
 
 func (h hiddenTexts) add(text, name string) {
-	for _, s := range sentencesOf(text) {
-		if words := exchange.WordsOf(text[s.From:s.To]); strings.Count(words, " ") >= leastSentence-1 {
+	for _, s := range secrecy.Sentences(text) {
+		if words := secrecy.WordsOf(text[s.From:s.To]); strings.Count(words, " ") >= secrecy.LeastSentence-1 {
 			h[words] = name
 		}
 	}
@@ -71,30 +67,10 @@ func (h hiddenTexts) rangesIn(text string) (found []markup.Span, name string) {
 	if len(h) == 0 {
 		return nil, ""
 	}
-	for _, s := range sentencesOf(text) {
-		if of, ok := h[exchange.WordsOf(text[s.From:s.To])]; ok {
+	for _, s := range secrecy.Sentences(text) {
+		if of, ok := h[secrecy.WordsOf(text[s.From:s.To])]; ok {
 			found, name = append(found, s), cmp.Or(name, of)
 		}
 	}
 	return found, name
-}
-
-// sentencesOf returns the ranges of the sentences of a text, which end with a sign or a line.
-func sentencesOf(text string) (all []markup.Span) {
-	from := 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && !strings.ContainsRune(".!?\n", rune(text[i])) {
-			continue
-		}
-		to := min(i+1, len(text))
-		if i < len(text) && text[i] == '\n' {
-			to = i
-		}
-		at := from + len(text[from:to]) - len(strings.TrimLeft(text[from:to], " \t\n"))
-		if at < to {
-			all = append(all, markup.Span{From: at, To: to})
-		}
-		from = min(i+1, len(text))
-	}
-	return all
 }

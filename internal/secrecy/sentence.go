@@ -1,0 +1,37 @@
+package secrecy
+
+import (
+	"strings"
+	"unicode"
+
+	"loregate/internal/markup"
+)
+
+// LeastSentence is the number of words from which on a hidden sentence is known again in another text.
+const LeastSentence = 5
+
+// Sentences returns the ranges of the sentences of a text, which end with a sign, a colon before white space or a line.
+func Sentences(text string) (all []markup.Span) {
+	from := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && !strings.ContainsRune(".!?\n", rune(text[i])) && (text[i] != ':' || i+1 == len(text) ||
+			!strings.ContainsRune(" \n", rune(text[i+1]))) {
+			continue
+		}
+		to := min(i+1, len(text))
+		if i < len(text) && text[i] == '\n' {
+			to = i
+		}
+		at := from + len(text[from:to]) - len(strings.TrimLeft(text[from:to], " \t\n"))
+		if at < to {
+			all = append(all, markup.Span{From: at, To: to})
+		}
+		from = min(i+1, len(text))
+	}
+	return all
+}
+
+// WordsOf returns the words of a text with blanks between them, so that texts in different forms can be compared.
+func WordsOf(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }), " ")
+}
