@@ -78,13 +78,20 @@ func digestCard(c canon.Card) digest {
 	return digestOf(c.Type, c.Format, c.Content, c.Fields, c.Codename)
 }
 
-// digestParts returns the digest of the hidden parts of a card, in the cards that hold them.
+// digestParts returns the digest of the hidden parts of a card, in the cards that hold them. Cards that hold nothing do
+// not count: the undo of an import leaves them.
 func digestParts(holders []canon.Card) digest {
 	var all []digest
 	for _, h := range holders {
-		all = append(all, digestOf(h.Label, h.Content, h.Fields))
+		if holdsParts(h) {
+			all = append(all, digestOf(h.Label, h.Content, h.Fields))
+		}
 	}
 	return digestOf("parts", all)
+}
+
+func holdsParts(h canon.Card) bool {
+	return h.Content != canon.Hash{} || len(decoded.ParseObject(string(h.Fields))) > 0
 }
 
 // ExpectCards adds to expected the memory that the import will have of its cards, if no cards were there before:
@@ -194,7 +201,7 @@ func (w *Writer) isConflict(s *Sheet) bool {
 		(k.Parts == digest{} || k.Parts.equal(digestParts(w.holders[card.ID]))) {
 		return false
 	}
-	return len(w.holders[card.ID]) > 0 || !s.isContentOf(card)
+	return slices.ContainsFunc(w.holders[card.ID], holdsParts) || !s.isContentOf(card)
 }
 
 // wasExported reports whether the source had the card and its hidden parts as they are.
