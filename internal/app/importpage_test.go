@@ -94,10 +94,11 @@ func writeTypes(b *bytes.Buffer) {
 func writeSecrets(b *bytes.Buffer) {
 	b.WriteString("\n## Marks of secrets\n\nThese marks hide a note or a part of it from players. Those of " +
 		"elements, comments, blocks and headings count in the\n" +
-		"texts, names and fields of every format; the others in vaults and tables. A hidden part of a text\n" +
-		"comes in at its place; hidden names, tags and fields, and notes of the game master, in a card named GM below the card. " +
-		"A\nmark that does not end hides the rest of its text, and the import says so. Things that " +
-		"only look\n" +
+		"texts, names and fields of every format; the others in vaults and tables. The name of a post, page, document or\n" +
+		"section of another program counts as a heading, that of a field as one in front matter, and that of an entry or\n" +
+		"journal of a campaign as the name of a note. A hidden part of a text comes in at its place; hidden names, tags and\n" +
+		"fields, and notes of the game master, in a card named GM below the card. A mark that does not\n" +
+		"end hides the rest of its text, and the import says so. Things that only look\n" +
 		"secret are hidden too, and wait under *Hidden, please confirm*. `loregate import --explain` prints this table with the\n" +
 		"secret words of each language.\n\n" +
 		"| mark | secret | looks secret |\n|---|---|---|\n")

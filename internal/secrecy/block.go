@@ -193,8 +193,8 @@ func elementBalance(text string) (n int) {
 }
 
 func (s *blockScanner) isSecretHead(title string) bool {
-	return FindWord(title, false) != "" && s.hides(Mark{Rule: ruleHeading,
-		What: markup.Clip(strings.TrimSpace(title), 80), Doubt: !isExact(title)})
+	m, ok := TitleMark(title)
+	return ok && s.hides(m)
 }
 
 func (s *blockScanner) readHeading(i int) {

@@ -183,6 +183,12 @@ func LooksSecret(name string, v any) bool {
 	return !IsNamedSecret(name, v) && FindWord(name, true) != "" && truthOf(v) == isText
 }
 
+// FieldMark returns the mark in the name of a field with a text; ok is false if it has none.
+func FieldMark(name string, v any) (m Mark, ok bool) {
+	named := IsNamedSecret(name, v)
+	return Mark{Rule: RuleFrontMatter, What: name, Doubt: !named}, named || LooksSecret(name, v)
+}
+
 // singleKey matches keys that tell of one secret.
 var singleKey = regexp.MustCompile(`^(?:(?:my_|top_)?secret|geheimnis|secret[oa])$`)
 
@@ -412,6 +418,14 @@ func MayMark(name string) bool {
 		_, marks := NoteMarks(Note{Meta: map[string]any{name: v}})
 		return len(marks) > 0 || IsSecretField(name, v)
 	})
+}
+
+// TitleMark returns the mark in the title of a section; ok is false if it has none.
+func TitleMark(title string) (m Mark, ok bool) {
+	if FindWord(title, false) == "" {
+		return Mark{}, false
+	}
+	return Mark{Rule: ruleHeading, What: markup.Clip(strings.TrimSpace(title), 80), Doubt: !isExact(title)}, true
 }
 
 // NameMarks returns the marks in the name of a note or file.

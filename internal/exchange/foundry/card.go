@@ -1,6 +1,7 @@
 package foundry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -42,7 +43,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 type content []record.Block
 
 // add adds a text in HTML under a heading.
-func (c *content) add(heading, text string) { c.addBlock(record.Block{Head: heading, Text: text}) }
+func (c *content) add(heading, text string) {
+	c.addBlock(record.Block{Name: heading, Head: heading, Text: text})
+}
 
 // addGM adds a text for the GM.
 func (c *content) addGM(heading, text string) {
@@ -192,13 +195,19 @@ func (x *reader) addJournal(ctx context.Context, d *document) error {
 	if level > 0 && level < ownerObserve {
 		marks = append(marks, secrecy.Mark{Rule: ruleOwnership, What: "limited"})
 	}
-	r := record.Card{Key: []string{"journal", d.id}, Name: decoded.TextOf(d.data["name"]), Type: "Document",
-		Suffixes: []string{"journal", d.id}, Marks: marks, Tags: x.folders(d)}
+	name := decoded.TextOf(d.data["name"])
+	r := record.Card{Key: []string{"journal", d.id}, Name: name, Type: "Document",
+		Suffixes: []string{"journal", d.id}, Marks: append(marks, record.NameMarks(name)...), Tags: x.folders(d)}
 	var text content
 	text.add("", textAt(d.data, "content")) // version 9 and before
 	pages := d.kids["pages"]
 	if len(pages) == 1 && numberOr(at(pages[0].data, "ownership.default"), ownerInherit) == ownerInherit {
-		x.addPageTexts(&text, pages[0])
+		var page content
+		x.addPageTexts(&page, pages[0])
+		for _, b := range page {
+			b.Name = cmp.Or(b.Name, decoded.TextOf(pages[0].data["name"]))
+			text = append(text, b)
+		}
 		sh, err := x.addText(ctx, d, r, text)
 		if err == nil {
 			x.sheets[pages[0].id] = sh
@@ -258,6 +267,9 @@ func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document
 	level, marks := p.ownership(inherited)
 	if level > 0 && level < ownerObserve {
 		marks = append(marks, secrecy.Mark{Rule: ruleOwnership, What: "limited"})
+	}
+	if m, ok := secrecy.TitleMark(decoded.TextOf(p.data["name"])); ok {
+		marks = append(marks, m)
 	}
 	var text content
 	x.addPageTexts(&text, p)

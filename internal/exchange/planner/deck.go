@@ -136,6 +136,8 @@ func (x *deck) writeCard(ctx context.Context, c *deckCard) error {
 	last := markup.PartKey(parts[len(parts)-1])
 	if last == "gm" || last == "ai" {
 		r.Marks = append(r.Marks, secrecy.Mark{Rule: ruleGMPart})
+	} else if m, ok := secrecy.TitleMark(r.Name); ok && len(parts) > 1 {
+		r.Marks = append(r.Marks, m)
 	}
 	if x.closed[key] {
 		r.Marks = append(r.Marks, secrecy.Mark{Rule: ruleRead})

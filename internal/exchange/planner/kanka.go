@@ -169,12 +169,13 @@ func (x *kanka) addPost(above *page, post map[string]any) {
 		return
 	}
 	id := "post " + decoded.TextOf(post["id"])
-	name, secret := x.s.Hide(above.file, record.Markdown, decoded.TextOf(post["name"]))
+	title := decoded.TextOf(post["name"])
+	name, secret := x.s.Hide(above.file, record.Markdown, title)
 	name = cmp.Or(record.CardName(name), "Post")
 	heading := "<h2>" + html.EscapeString(name) + "</h2>\n"
 	above.writeGM("", html.EscapeString(secret))
 	if slices.Contains(kankaPublic, decoded.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {
-		above.write("\n"+heading, text)
+		above.writeSection(title, "\n"+heading, text)
 		return
 	}
 	x.s.Choices.Decide(secrecy.Mark{Rule: ruleVisibility, What: "posts"}, above.file+" "+id, true)

@@ -208,7 +208,7 @@ func (x *legendKeeper) addDocument(p *page, d map[string]any) {
 		p.writeGM("", w.open.String()+w.secret.String())
 		return
 	}
-	p.write("", w.open.String())
+	p.writeSection(decoded.TextOf(d["name"]), "", w.open.String())
 	p.writeGM("", w.secret.String())
 }
 
@@ -275,11 +275,12 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 		w.out().WriteString("<hr/>\n")
 		return
 	}
-	secret := attrs["extensionKey"] == "block-secret"
-	if secret && !w.inSecret {
+	title := decoded.TextOf(attrs["title"])
+	if attrs["extensionKey"] == "block-secret" && !w.inSecret {
 		w.x.s.Choices.Decide(secrecy.Mark{Rule: ruleSecretBlock}, w.file, true)
-		w.inSecret = true
-		defer func() { w.inSecret = false }()
+		defer w.beginSecret()()
+	} else if !w.inSecret && w.x.s.HidesSection(w.file, title) {
+		defer w.beginSecret()()
 	}
 	tag := proseTags[kind]
 	if kind == "heading" {
@@ -295,7 +296,7 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 		parameters, _ := attrs["parameters"].(map[string]any)
 		w.writeRows(parameters, depth)
 	}
-	if title := decoded.TextOf(attrs["title"]); title != "" {
+	if title != "" {
 		w.out().WriteString("<p><b>" + html.EscapeString(title) + "</b></p>")
 	}
 	for _, inner := range decoded.ObjectsOf(n["content"]) {
@@ -309,9 +310,20 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 // writeRows writes the rows of a property that stands in a text.
 func (w *proseWriter) writeRows(property map[string]any, depth int) {
 	for _, row := range rowsOf(property) {
+		end := func() {}
+		if !w.inSecret && w.x.s.HidesSection(w.file, row.key) {
+			end = w.beginSecret()
+		}
 		w.out().WriteString("<p><b>" + html.EscapeString(row.key) + "</b></p>\n")
 		w.write(row.value, depth+1)
+		end()
 	}
+}
+
+// beginSecret makes the writer write apart until end is called.
+func (w *proseWriter) beginSecret() (end func()) {
+	w.inSecret = true
+	return func() { w.inSecret = false }
 }
 
 func (w *proseWriter) writeText(n map[string]any) {

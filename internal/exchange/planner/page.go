@@ -29,6 +29,11 @@ func (p *page) write(head, text string) {
 	p.text = append(p.text, record.Block{Head: head, Text: text})
 }
 
+// writeSection adds a part of the text that players read, unless its name looks secret.
+func (p *page) writeSection(name, head, text string) {
+	p.text = append(p.text, record.Block{Name: name, Head: head, Text: text})
+}
+
 // writeGM adds a part of the text for the GM.
 func (p *page) writeGM(head, text string) {
 	p.text = append(p.text, record.Block{Head: head, Text: text, GM: true})
@@ -94,8 +99,9 @@ func (b *book) writePage(ctx context.Context, p *page) (err error) {
 		fields["aliases"] = p.aliases
 	}
 	card := record.Card{Key: []string{cmp.Or(p.id, p.file+"/"+p.name)}, File: p.file, Name: p.name, Above: p.above,
-		Suffixes: []string{p.word, p.id}, Type: typ, Fields: fields, Tags: p.tags, Marks: p.marks,
-		Text: p.text, Render: func(from *exchange.Sheet, text string) string {
+		Suffixes: []string{p.word, p.id}, Type: typ, Fields: fields,
+		Tags: p.tags, Marks: append(p.marks, record.NameMarks(p.name)...), Text: p.text,
+		Render: func(from *exchange.Sheet, text string) string {
 			if p.form != nil {
 				text = p.form(text)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 
 // Block is a part of a record's text. A mark of secrecy that does not end hides the rest of its block.
 type Block struct {
+	Name string // of the section at the source, which hides the block if a heading of these words does
 	Head string // HTML that stands above the text, if readers see any of the text
 	Text string // in the form of the source
 	GM   bool   // the source hides the block from players
@@ -62,6 +64,21 @@ func (f Form) mayHaveMarks(text string) bool {
 func (s *Source) Hide(file string, form Form, text string) (open, secret string) {
 	parts := s.splitMarks(file, form, text)
 	return parts.Open, parts.Secret()
+}
+
+// HidesSection reports whether the name of a section of a file, such as a post or a page, hides its text.
+func (s *Source) HidesSection(file, name string) bool {
+	m, ok := secrecy.TitleMark(name)
+	return ok && s.Choices.Decide(m, file, true)
+}
+
+// NameMarks returns the marks in the name of a note of a game master. One with an exact mark has none: Add hides that
+// part of the name.
+func NameMarks(name string) []secrecy.Mark {
+	if secrecy.HasAnyMark(name) {
+		return nil
+	}
+	return secrecy.NameMarks(name)
 }
 
 func (s *Source) splitMarks(file string, form Form, text string) secrecy.Result {
@@ -129,7 +146,7 @@ func (s *Source) splitText(r Card, text []Block) (open, secret []Block, runs []r
 		whole, hidden := b, b
 		parts := secrecy.Result{Open: b.Text, UnclosedAt: -1}
 		switch {
-		case b.GM:
+		case b.GM, s.HidesSection(r.File, b.Name):
 			b.Text = ""
 			add(whole, true)
 		case b.Open:
@@ -306,16 +323,18 @@ func (s *Source) splitFields(r Card, fields json.RawMessage) (open json.RawMessa
 	if d.Decode(&all) != nil {
 		return fields, nil // not an object: EncodeFields makes no such fields
 	}
+	seen := map[string]any{}
 	for _, k := range decoded.SortedKeys(all) {
-		if _, had := s.openValue(r, map[string]any{k: all[k]}); had {
+		one, had := s.openValue(r, map[string]any{k: all[k]})
+		maps.Copy(seen, one.(map[string]any))
+		if had {
 			hidden = WithField(hidden, k, all[k])
 		}
 	}
 	if hidden == nil {
 		return fields, nil
 	}
-	seen, _ := s.openValue(r, all)
-	return decoded.EncodeFields(seen.(map[string]any)), hidden
+	return decoded.EncodeFields(seen), hidden
 }
 
 // openValue returns a copy of a value without its hidden parts. had reports whether it had any.
@@ -339,6 +358,9 @@ func (s *Source) openValue(r Card, v any) (open any, had bool) {
 		for _, k := range decoded.SortedKeys(v) {
 			_, hiddenKey := s.openValue(r, k)
 			inner, hidden := s.openValue(r, v[k])
+			if m, ok := secrecy.FieldMark(k, v[k]); ok && !hiddenKey {
+				hiddenKey = s.Choices.Decide(m, r.File, true)
+			}
 			if had = had || hidden || hiddenKey; !hiddenKey {
 				out[k] = inner
 			}
