@@ -28,7 +28,8 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 	"A later import of the same source updates the same cards. If an import is cut off, repeat it: it goes on.\n" +
 	"A vault is known again by the file `.loregate/vault.json` that an export writes, or by its notes, also in another\n" +
 	"folder; `--vault NAME` names it. The answers of `--open` and `--confirm` count at later imports too, and the other flag\n" +
-	"takes one back.\n" +
+	"takes one back. An answer that opens holds for the notes and parts that it was given for: later ones with the\n" +
+	"same mark are asked about. What was opened here stays open, and the summary names it; `--confirm` hides it.\n" +
 	"An export for game masters says which changes it holds: edit its notes and import it again, and only cards that were\n" +
 	"changed here after the export keep their text, with the source's beside it.\n" +
 	"An import is one entry of the recent changes, with one undo: `undo_import`, or *Undo this import…* on the page of the\n" +

@@ -44,6 +44,8 @@ type Sheet struct {
 
 	Opens     []string // texts of hidden parts that the importer's user opens
 	OpensCard bool     // the importer's user opens the card: it gets the label even if a former import hid it
+	Hides     []string // texts of parts that the importer's user hides, also if they were opened here
+	HidesCard bool     // the importer's user hides the card, also if it was opened here
 	NameWas   string   // its name at the last import, from which the source has renamed it; "" if it has not
 
 	Past []Past // the card's earlier versions, oldest first; those that it has already are left out

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ func foldChoice(text string) string {
 // Choices decide which marks hide, and count them.
 type Choices struct {
 	open, confirm choices
+	left          []string // what looks secret and is open in the world, for the summary
 	hides         map[secrecy.Mark]*Hide
 	order         []secrecy.Mark
 	seen          map[string]bool // marks already counted, by mark and file
@@ -106,30 +108,6 @@ func (l choices) texts() (all []string) {
 		all = append(all, k.text)
 	}
 	return all
-}
-
-// HasOpen reports whether any decision opens something.
-func (c *Choices) HasOpen() bool { return len(c.open.all) > 0 }
-
-// Opens reports whether a decision opens the text that a mark hides.
-func (c *Choices) Opens(m secrecy.Mark, file string) bool {
-	if !m.Doubt || len(c.open.all) == 0 {
-		return false
-	}
-	m.What = markup.Clip(m.What, maxMark)
-	names := namesOfMark(m, file)
-	return len(c.open.matching(names)) > 0 && len(c.confirm.matching(names)) == 0
-}
-
-// AskAgain takes back the remembered decisions that open a mark of a file.
-func (c *Choices) AskAgain(m secrecy.Mark, file string) {
-	m.What = markup.Clip(m.What, maxMark)
-	for _, o := range c.open.matching(namesOfMark(m, file)) {
-		if o.old {
-			delete(c.open.by, o.folded)
-			c.open.all = slices.DeleteFunc(c.open.all, func(k *choice) bool { return k == o })
-		}
-	}
 }
 
 // namesOfMark returns the texts by which a choice refers to a mark of a file: the file, the rule, or the text of the
@@ -180,28 +158,84 @@ func (c *Choices) IsConfirmed(names ...string) bool {
 	return len(found) > 0
 }
 
-// Decide reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
-// was both opened and confirmed hides.
-func (c *Choices) Decide(m secrecy.Mark, file string, part bool) bool {
+// Standing is the state of a file, or of a part of it, in the world before an import.
+type Standing struct {
+	Given bool // the decisions of earlier imports that open it were given for it
+	Open  bool // it was opened here
+}
+
+// Verdict is a decision about a file or part with a mark.
+type Verdict int
+
+// The verdicts.
+const (
+	Hidden    Verdict = iota
+	Confirmed         // hidden by a decision of this import, also if it was opened here
+	Asked             // hidden as far as it is new: an earlier decision opens the mark elsewhere
+	LeftOpen          // opened here, and undecided
+	Opened            // by an earlier decision
+	OpenedNow         // by a decision of this import
+)
+
+// Hides reports whether a verdict hides.
+func (v Verdict) Hides() bool { return v <= Asked }
+
+// Judge returns the verdict about a mark of a file, or of a part of it, and counts one that hides. A mark that was both
+// opened and confirmed hides.
+func (c *Choices) Judge(m secrecy.Mark, file string, part bool, at Standing) Verdict {
 	m.What = markup.Clip(m.What, maxMark)
-	opened, kept := false, false
+	var opened, openedNow, kept, keptNow bool
 	if len(c.open.all)+len(c.confirm.all) > 0 {
 		names := namesOfMark(m, file)
 		for _, o := range c.open.matching(names) {
 			if o.exact = o.exact || !m.Doubt; m.Doubt {
-				o.used, opened = true, true
+				o.used, opened, openedNow = true, true, openedNow || !o.old
 			}
 		}
 		for _, k := range c.confirm.matching(names) {
-			k.used, kept = true, true
+			k.used, kept, keptNow = true, true, keptNow || !k.old
 		}
 	}
-	if opened && !kept {
-		return false
+	switch {
+	case openedNow && !kept:
+		return OpenedNow
+	case opened && !kept && at.Given:
+		return Opened
+	case at.Open && !keptNow:
+		c.leaveOpen(m, file)
+		return LeftOpen
 	}
 	m.Doubt = m.Doubt && !kept
 	c.countMark(m, file, part)
-	return true
+	switch {
+	case keptNow:
+		return Confirmed
+	case opened && !kept:
+		return Asked
+	}
+	return Hidden
+}
+
+// Decide reports whether a mark hides a file, or a part of it, of which nothing is known.
+func (c *Choices) Decide(m secrecy.Mark, file string, part bool) bool {
+	return c.Judge(m, file, part, Standing{}).Hides()
+}
+
+func (c *Choices) leaveOpen(m secrecy.Mark, file string) {
+	text := fmt.Sprintf("%s %q in %s", m.Rule, m.What, file)
+	if !slices.Contains(c.left, text) {
+		c.left = append(c.left, text)
+	}
+}
+
+// LeftOpen returns a sentence about the files and parts that stay open because they were opened here; "" if there are
+// none.
+func (c *Choices) LeftOpen() string {
+	if len(c.left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d things with a mark stay open, because they were opened here: %s. --confirm hides them.",
+		len(c.left), FirstNames(c.left))
 }
 
 func (c *Choices) countMark(m secrecy.Mark, file string, part bool) {

@@ -64,7 +64,7 @@ func digestSheet(s *Sheet) digest {
 	}
 	return digestOf(s.Name, above, s.Parent, s.Root, s.MinLevel, s.Content.Type, s.Format, s.Content.Text,
 		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items, s.Hide, s.HideFields, s.Beside,
-		s.Exported, s.Opens, s.OpensCard)
+		s.Exported, s.Opens, s.OpensCard, s.Hides, s.HidesCard)
 }
 
 // digestSource returns the digest of a sheet without the decisions about it.
@@ -219,8 +219,12 @@ func (w *Writer) isDecided(s *Sheet) bool {
 
 // wasOpened reports whether a card that the source hides, as it did before, was opened here.
 func (s *Sheet) wasOpened(k Memory, card canon.Card) bool {
-	return !s.OpensCard && s.Label.Level > access.LevelUser && k.Want.Level == s.Label.Level && k.Own.Level == s.Label.Level &&
-		card.Own.Level < k.Own.Level
+	return !s.OpensCard && !s.HidesCard && k.Want.Level == s.Label.Level && k.WasOpened(card.Own)
+}
+
+// WasOpened reports whether a card that the import hid, and that has a label of its own now, was opened since.
+func (m Memory) WasOpened(own access.Label) bool {
+	return m.Want.Level > access.LevelUser && m.Own.Level == m.Want.Level && own.Level < m.Own.Level
 }
 
 // ownLabel returns the own label that a sheet gives to its card. An import only raises labels, unless its user
@@ -264,10 +268,11 @@ func (w *Writer) putConflict(ctx context.Context, p *canon.Plan, t *tally, s *Sh
 		return reportRefusal(t, s.File, err)
 	}
 	decided := w.isDecided(s)
-	if decided {
-		if card, err = openParts(p, s, card); err != nil {
-			return reportRefusal(t, s.File, err)
-		}
+	if card, err = hideParts(p, t, s, card); err == nil && decided {
+		card, err = openParts(p, s, card)
+	}
+	if err != nil {
+		return reportRefusal(t, s.File, err)
 	}
 	t.claimed[card.ID], t.got[s] = s, card
 	if isSameCard(was, card) {

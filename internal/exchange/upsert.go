@@ -276,7 +276,10 @@ func openParts(p *canon.Plan, s *Sheet, card canon.Card) (canon.Card, error) {
 	var ids []string
 	for _, part := range parts {
 		is := strings.TrimSpace(part.Text)
-		if slices.ContainsFunc(s.Opens, func(text string) bool { return strings.TrimSpace(text) == is }) {
+		bare := !secrecy.HasAnyMark(is)
+		if slices.ContainsFunc(s.Opens, func(text string) bool {
+			return strings.TrimSpace(text) == is || bare && is != "" && strings.Contains(text, is)
+		}) {
 			ids = append(ids, part.ID)
 		}
 	}
@@ -284,6 +287,29 @@ func openParts(p *canon.Plan, s *Sheet, card canon.Card) (canon.Card, error) {
 		return card, nil
 	}
 	return p.LabelParts(card, ids, access.NewLabel(access.LevelUser))
+}
+
+// hideParts hides the parts of a card that was changed here which the importer's user hides.
+func hideParts(p *canon.Plan, t *tally, s *Sheet, card canon.Card) (canon.Card, error) {
+	if len(s.Hides) == 0 {
+		return card, nil
+	}
+	whole, err := p.Text(card)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	var there []string
+	for _, text := range s.Hides {
+		if text = strings.TrimSpace(text); strings.Contains(whole, text) {
+			there = append(there, text)
+		} else {
+			t.addProblem(s.File, "a part that you hide was changed here: hide it on the page of %q", card.Name)
+		}
+	}
+	if len(there) == 0 {
+		return card, nil
+	}
+	return p.HideText(card, there, false)
 }
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {

@@ -29,6 +29,7 @@ type Source struct {
 	Begun    bool                             `json:"begun,omitempty"` // the import has not ended: some cards may not exist yet
 	Open     []string                         `json:"open,omitempty"`  // decisions about suspicions, as of vault.Options
 	Confirm  []string                         `json:"confirm,omitempty"`
+	Given    bool                             `json:"given,omitempty"` // the notes say which decisions opened them
 	Links    []string                         `json:"links,omitempty"` // answers about links that fit several notes
 	Notes    map[canon.CardID]*Origin         `json:"notes"`           // by the note's card
 	Files    map[canon.CardID]File            `json:"files"`           // by the card of the picture or attachment
@@ -54,11 +55,12 @@ type Origin struct {
 	Tags    []string         `json:"tags,omitempty"`
 	Open    canon.Hash       `json:"open,omitzero"` // of the card's text
 	Parts   []HiddenPart     `json:"parts,omitempty"`
-	Hidden  canon.CardID     `json:"hidden,omitzero"` // the card with the hidden parts and fields
-	Secret  canon.Hash       `json:"secret,omitzero"` // of its text
-	Under   json.RawMessage  `json:"under,omitempty"` // its fields
-	CRLF    bool             `json:"crlf,omitempty"`  // all lines end with "\r\n"
-	Raw     []byte           `json:"raw,omitempty"`   // the file, if its bytes do not follow from the rest
+	Hidden  canon.CardID     `json:"hidden,omitzero"`  // the card with the hidden parts and fields
+	Secret  canon.Hash       `json:"secret,omitzero"`  // of its text
+	Under   json.RawMessage  `json:"under,omitempty"`  // its fields
+	Opened  []string         `json:"opened,omitempty"` // marks of the whole note that decisions opened
+	CRLF    bool             `json:"crlf,omitempty"`   // all lines end with "\r\n"
+	Raw     []byte           `json:"raw,omitempty"`    // the file, if its bytes do not follow from the rest
 }
 
 // HiddenPart is a part of a note that its card does not show.
@@ -176,6 +178,8 @@ func (r *SourceReader) decode(s *Source, d *json.Decoder) error {
 			return d.Decode(&s.Open)
 		case "confirm":
 			return d.Decode(&s.Confirm)
+		case "given":
+			return d.Decode(&s.Given)
 		case "links":
 			return d.Decode(&s.Links)
 		case "begun":
@@ -303,8 +307,9 @@ func (s *Source) Encode(w io.Writer) error {
 	decided, err := json.Marshal(struct {
 		Open    []string `json:"open,omitempty"`
 		Confirm []string `json:"confirm,omitempty"`
+		Given   bool     `json:"given,omitempty"`
 		Links   []string `json:"links,omitempty"`
-	}{s.Open, s.Confirm, s.Links})
+	}{s.Open, s.Confirm, s.Given, s.Links})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ func TestNamedSectionsHide(t *testing.T) {
 				t.Errorf("the GM sees %s", all)
 			}
 			asked, hidden, _ := strings.Cut(sum, "Hidden by marks:")
-			if !strings.Contains(asked, `heading "Plans of the secret duke"`) || !strings.Contains(hidden, `heading "GM notes"`) {
+			if !strings.Contains(asked, `heading "Plans of the secret duke"`) ||
+				!strings.Contains(hidden, `heading "GM notes"`) {
 				t.Error(sum)
 			}
 			if open = append(open, "Plans of the secret duke"); strings.Contains(asked, `"Secret of the inn"`) {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
@@ -38,19 +39,25 @@ func (f *reader) fileLevel(file string) (level access.Level, opened bool) {
 		return access.LevelUser, false
 	}
 	m := secrecy.Mark{Rule: ruleAttached, What: file, Doubt: true}
-	if f.changedSince(file, data) {
-		f.v.choices.AskAgain(m, file)
-	}
-	if f.v.choices.Decide(m, file, false) {
+	if f.v.choices.Judge(m, file, false, f.v.standingOfFile(file)).Hides() {
 		return access.LevelGM, false
 	}
 	return access.LevelUser, true
 }
 
-// changedSince reports whether a file differs from that of the last import.
-func (f *reader) changedSince(file string, data []byte) bool {
-	was, ok := f.had[f.v.fileID(file)]
-	return ok && was.Hash != native.HashOf(data)
+// standingOfFile returns how an attached file stands: earlier decisions were given for one that is seen and has not
+// changed.
+func (v *vault) standingOfFile(file string) (at exchange.Standing) {
+	if v.world == nil {
+		return at
+	}
+	id := v.fileID(file)
+	id = cmp.Or(v.world.source.Cards[id].ID, id)
+	if was := v.world.source.Files[id]; was.Path == file && v.world.isSeen(id) {
+		hash, err := native.HashFile(v.files, file)
+		at.Given, at.Open = err == nil && hash == was.Hash, v.world.wasOpened(id)
+	}
+	return at
 }
 
 // attached is a file of text that a note shows, while it is searched for secrets.

@@ -34,7 +34,6 @@ type reader struct {
 	sheetOfFile map[string]*exchange.Sheet
 	moved       map[*note]canon.CardID           // ids of notes that the last import had at another path
 	known       map[canon.CardID]*native.Origin  // notes of the last import
-	had         map[canon.CardID]native.File     // files of the last import
 	cards       map[canon.CardID]exchange.Memory // all cards of the last import
 	hidden      hiddenTexts                      // texts that are hidden in the world
 }
@@ -72,7 +71,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 			s.NameWas = was.Name
 		}
 	}
-	s.OpensCard = n.opened
+	s.OpensCard, s.HidesCard = n.opened, n.kept
 	known := []string{"tags", "tag"}
 	if _, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok {
 		known = append(known, "level")
@@ -83,7 +82,8 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		s.Type = n.Text("type")
 		known = append(known, "type")
 	}
-	open := n.isRead(max(n.level, f.snapshot.NameLevel(n.name)))
+	here := cmp.Or(f.cards[s.ID].ID, s.ID)
+	open := n.isRead(max(n.level, f.snapshot.NameLevel(n.name))) || !n.kept && f.v.world.wasOpened(here)
 	var under map[string]any
 	if open {
 		under = f.v.takeFields(n)
@@ -94,8 +94,14 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	f.showFields(n, n.Meta, n.level)
 	f.showFields(n, under, access.LevelGM)
 	h := secrecy.Result{Open: n.Body, UnclosedAt: -1}
+	var parts verdicts
+	seen := ""
 	if open {
-		h = secrecy.Split(n.Body, secrecy.Markdown, func(m secrecy.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
+		var err error
+		if seen, err = f.seenText(ctx, here); err != nil {
+			return err
+		}
+		h, parts = f.judgeParts(n, seen)
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(n.Body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
@@ -109,13 +115,18 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	for _, sign := range signs {
 		s.Hide = append(s.Hide, secrecy.Range{Span: h.Source(sign.from, sign.to)})
 	}
+	for _, asked := range parts.spans(n.Body, exchange.Asked) {
+		for _, r := range newLines(n.Body, asked, seen) {
+			if !slices.ContainsFunc(s.Hide, func(h secrecy.Range) bool { return h.From <= r.From && r.To <= h.To }) {
+				s.Hide = append(s.Hide, r)
+			}
+		}
+	}
 	if was := f.known[s.ID]; open && (was == nil || was.Hash != n.origin.Hash) {
 		f.keepHidden(n, s)
 	}
 	s.InPlace, s.MarksKnown = true, true
-	if open && f.v.choices.HasOpen() {
-		s.Opens = openedParts(n.Body, s.Hide)
-	}
+	s.Opens, s.Hides = parts.texts(n.Body, exchange.OpenedNow), parts.texts(n.Body, exchange.Confirmed)
 	var err error
 	if s.Fields, err = n.ExtraFields(known...); err != nil {
 		return err
@@ -148,17 +159,6 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	f.notes[s], f.sheetOf[n] = o, s
 	f.collectLinks(n, s)
 	return f.addTags(ctx, n, s)
-}
-
-// openedParts returns the texts in a note that would be hidden if nothing had been opened.
-func openedParts(body string, hidden []secrecy.Range) (texts []string) {
-	all := secrecy.Split(body, secrecy.Markdown, func(secrecy.Mark) bool { return true })
-	for _, s := range all.Spans() {
-		if !slices.ContainsFunc(hidden, func(r secrecy.Range) bool { return r.From < s.To && s.From < r.To }) {
-			texts = append(texts, body[s.From:s.To])
-		}
-	}
-	return texts
 }
 
 // knowsType reports whether a card type exists and has HTML content, so that a note can become a

@@ -16,8 +16,9 @@ import (
 // cards. The source shows them openly: in a note that is new or has changed they stay hidden.
 type hiddenTexts map[string]string
 
-// readHidden reads the hidden parts of the cards that a source has, and the texts of cards that were hidden here.
-func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hiddenTexts, error) {
+// readHidden reads the hidden parts of the cards that a source has, and the texts of cards that were hidden here. It
+// adds the cards to w.
+func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source, w *world) (hiddenTexts, error) {
 	h := hiddenTexts{}
 	if len(s.Cards) == 0 || l.View().Level < access.LevelGM {
 		return h, nil
@@ -30,6 +31,7 @@ func readHidden(ctx context.Context, l *canon.Snapshot, s *native.Source) (hidde
 		if err != nil {
 			return nil, err
 		}
+		w.add(c)
 		_, isPart := known[c.Parent]
 		hides, isNote := known[c.ID]
 		isPart = isPart && c.Places != nil && len(c.Places.Parts) > 0

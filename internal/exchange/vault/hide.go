@@ -68,9 +68,13 @@ func (v *vault) checkUnusedFolders() error {
 // isFileHidden reports whether a file is hidden by its name or by a folder above it.
 func (v *vault) isFileHidden(file string) bool {
 	hidden := false
-	for _, m := range append(v.folderMarks(file), secrecy.NameMarks(strings.TrimSuffix(path.Base(file),
-		path.Ext(file)))...) {
-		hidden = v.choices.Decide(m, file, false) || hidden
+	marks := append(v.folderMarks(file), secrecy.NameMarks(strings.TrimSuffix(path.Base(file), path.Ext(file)))...)
+	if len(marks) == 0 {
+		return false
+	}
+	at := v.standingOfFile(file)
+	for _, m := range marks {
+		hidden = v.choices.Judge(m, file, false, at).Hides() || hidden
 	}
 	return hidden
 }

@@ -82,6 +82,11 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 			return err
 		}
 		v.findTwins(m.source)
+		v.world = newWorld(m.source)
+		hidden, err := readHidden(ctx, l, m.source, v.world)
+		if err != nil {
+			return err
+		}
 		v.choices.Remember(m.source.Open, m.source.Confirm)
 		v.answers = answers{given: o.Links}
 		v.answers.remember(m.source.Links)
@@ -100,10 +105,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
 			return err
 		}
-		f.known, f.had, f.cards = m.source.Notes, m.source.Files, m.source.Cards
-		if f.hidden, err = readHidden(ctx, l, m.source); err != nil {
-			return err
-		}
+		f.known, f.cards, f.hidden = m.source.Notes, m.source.Cards, hidden
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}
@@ -119,6 +121,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	}
 	sum.Hides, sum.Mentions, sum.Asked = v.choices.List(), v.mentions.list, v.asked
 	sum.Said = append(sum.Said, m.rememberedDecisions()...)
+	if left := v.choices.LeftOpen(); left != "" {
+		sum.Said = append(sum.Said, left)
+	}
 	want := f.c
 	sum.Files, sum.Hidden = len(v.notes), want.Hidden
 	sum.Problems = exchange.AppendProblems(v.problems, want.Problems...)

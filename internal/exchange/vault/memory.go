@@ -50,6 +50,7 @@ func loadMemory(ctx context.Context, l *canon.Snapshot, label string, others []c
 		m.source.Open, m.source.Confirm = append(m.source.Open, s.Open...), append(m.source.Confirm, s.Confirm...)
 		m.source.Links = append(m.source.Links, s.Links...)
 		m.source.Begun = m.source.Begun || s.Begun
+		m.source.Given = m.source.Given && s.Given
 	}
 	m.others = others
 	return m, nil
@@ -211,7 +212,8 @@ func (m *lastImport) begin(ctx context.Context, f *reader, w *exchange.Writer, o
 	if !m.writable || len(f.notes) == 0 || w.Grant.Request().DryRun {
 		return nil
 	}
-	next := &native.Source{Loregate: 1, Begun: true, Open: m.source.Open, Confirm: m.source.Confirm, Links: m.source.Links,
+	next := &native.Source{Loregate: 1, Begun: true, Open: m.source.Open, Confirm: m.source.Confirm, Given: m.source.Given,
+		Links: m.source.Links,
 		Notes: maps.Clone(m.source.Notes),
 		Files: maps.Clone(m.source.Files), Folders: slices.Clone(m.source.Folders), Cards: maps.Clone(m.source.Cards)}
 	fresh := false
@@ -259,8 +261,8 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 	if err != nil || w.Grant.Request().DryRun {
 		return err
 	}
-	next := &native.Source{Loregate: 1, Notes: map[canon.CardID]*native.Origin{}, Files: map[canon.CardID]native.File{},
-		Cards: w.Remembered}
+	next := &native.Source{Loregate: 1, Given: true, Notes: map[canon.CardID]*native.Origin{},
+		Files: map[canon.CardID]native.File{}, Cards: w.Remembered}
 	next.Open, next.Confirm = f.v.choices.Decisions()
 	next.Links = f.v.answers.texts()
 	for _, c := range kept {

@@ -24,6 +24,7 @@ type note struct {
 	least access.Level // that its marks name
 
 	opened  bool             // a decision opens it; set by indexNotes
+	kept    bool             // a decision of this import hides it; set by indexNotes
 	readers []access.Subject // people who read the note although it is for the GM; set by indexNotes
 
 	origin *native.Origin // its file, for the export
@@ -48,6 +49,7 @@ type vault struct {
 	twins    map[string]bool     // files whose paths differ from others in the form of accents alone; see findTwins
 	problems []exchange.Problem
 	choices  *exchange.Choices
+	world    *world          // the cards of the last import as they are now; nil: there was none
 	gmUsed   map[string]bool // settings that matched a folder
 	// hiddenFolders are the paths of folders that hide a note, after exchange.FoldCase.
 	hiddenFolders map[string]bool
@@ -241,7 +243,12 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 	}
 	hidden := level > access.LevelUser
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {
-		if opens = opens || v.choices.Opens(m, n.Path); v.choices.Decide(m, n.Path, false) {
+		switch verdict := v.choices.Judge(m, n.Path, false, v.world.standing(n, m)); verdict {
+		case exchange.Opened, exchange.OpenedNow:
+			opens = true
+			n.origin.Opened = append(n.origin.Opened, openedMark(m))
+		default:
+			n.kept = n.kept || verdict == exchange.Confirmed
 			hidden, level = true, max(level, access.LevelGM)
 			if m.Rule == exchange.RuleFolder || m.Rule == exchange.RuleSetting {
 				v.hiddenFolders[exchange.FoldCase(m.What)] = true
