@@ -97,9 +97,9 @@ func writeSecrets(b *bytes.Buffer) {
 		"elements, comments, blocks and headings count in the\n" +
 		"texts, names and fields of every format; the others in vaults and tables. The name of a post, page, document or\n" +
 		"section of another program counts as a heading, that of a field as one in front matter, and that of an entry or\n" +
-		"journal of a campaign as the name of a note. A hidden part of a text comes in at its place; hidden names, tags and\n" +
-		"fields, and notes of the game master, in a card named GM below the card. A mark that does not\n" +
-		"end hides the rest of its text, and the import says so. Things that only look\n" +
+		"journal of a campaign as the name of a note, but for words such as keeper. A hidden part of a text comes in at its\n" +
+		"place; hidden names, tags and fields, and notes of the game master, in a card named GM below the card. A mark that\n" +
+		"does not end hides the rest of its text, and the import says so. Things that only look\n" +
 		"secret are hidden too, and wait under *Hidden, please confirm*. `loregate import --explain` prints this table with the\n" +
 		"secret words of each language.\n\n" +
 		"| mark | secret | looks secret |\n|---|---|---|\n")

@@ -72,10 +72,10 @@ func (s *Source) HidesSection(file, name string) bool {
 	return ok && s.Choices.Decide(m, file, true)
 }
 
-// NameMarks returns the marks in the name of a note of a game master. One with an exact mark has none: Add hides that
-// part of the name.
+// NameMarks returns the marks in the name of a note of a game master. Words such as keeper, which also name people, do
+// not count, nor does an exact mark: Add hides that part of the name.
 func NameMarks(name string) []secrecy.Mark {
-	if secrecy.HasAnyMark(name) {
+	if secrecy.HasAnyMark(name) || secrecy.FindWord(name, true) == "" {
 		return nil
 	}
 	return secrecy.NameMarks(name)
