@@ -35,7 +35,6 @@ type reader struct {
 	moved       map[*note]canon.CardID           // ids of notes that the last import had at another path
 	known       map[canon.CardID]*native.Origin  // notes of the last import
 	cards       map[canon.CardID]exchange.Memory // all cards of the last import
-	hidden      hiddenTexts                      // texts that are hidden in the world
 }
 
 func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
@@ -46,7 +45,7 @@ func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
 
 // keepHidden hides the sentences of a note that are hidden in the world.
 func (f *reader) keepHidden(n *note, s *exchange.Sheet) {
-	found, name := f.hidden.rangesIn(n.Body)
+	found, name := f.v.hidden.rangesIn(n.Body)
 	for _, r := range found {
 		if !slices.ContainsFunc(s.Hide, func(h secrecy.Range) bool { return h.From <= r.From && r.To <= h.To }) {
 			s.Hide = append(s.Hide, secrecy.Range{Span: r})
@@ -82,11 +81,13 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		s.Type = n.Text("type")
 		known = append(known, "type")
 	}
+	was := f.known[s.ID]
+	changed := was == nil || was.Hash != n.origin.Hash
 	here := cmp.Or(f.cards[s.ID].ID, s.ID)
 	open := n.isRead(max(n.level, f.snapshot.NameLevel(n.name))) || !n.kept && f.v.world.wasOpened(here)
 	var under map[string]any
 	if open {
-		under = f.v.takeFields(n)
+		under = f.v.takeFields(n, changed)
 		for _, k := range decoded.SortedKeys(n.Meta) {
 			n.Meta[k] = f.v.replaceFieldLinks(n, decoded.RestoreLinks(n.Meta[k]))
 		}
@@ -122,7 +123,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 			}
 		}
 	}
-	if was := f.known[s.ID]; open && (was == nil || was.Hash != n.origin.Hash) {
+	if open && changed {
 		f.keepHidden(n, s)
 	}
 	s.InPlace, s.MarksKnown = true, true

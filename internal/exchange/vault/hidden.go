@@ -76,3 +76,14 @@ func (h hiddenTexts) rangesIn(text string) (found []markup.Span, name string) {
 	}
 	return found, name
 }
+
+// nameMarks returns the mark of a name that is a hidden sentence.
+func (h hiddenTexts) nameMarks(name string) []secrecy.Mark {
+	if _, ok := h[secrecy.WordsOf(name)]; ok {
+		return []secrecy.Mark{{Rule: ruleHiddenText, What: name, Doubt: true}}
+	}
+	return nil
+}
+
+// ruleHiddenText is the rule of a new file whose name is a sentence that is hidden in the world.
+const ruleHiddenText = "hidden text"

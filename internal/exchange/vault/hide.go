@@ -23,6 +23,9 @@ func (v *vault) folderMarks(file string) (all []secrecy.Mark) {
 		} else if secrecy.FindWord(path.Base(dir), false) != "" {
 			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
 		}
+		if !v.world.hasFile(file) {
+			all = append(all, v.hidden.nameMarks(path.Base(dir))...)
+		}
 		if v.choices.IsConfirmed(dir, path.Base(dir)) {
 			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
 		}
@@ -68,7 +71,11 @@ func (v *vault) checkUnusedFolders() error {
 // isFileHidden reports whether a file is hidden by its name or by a folder above it.
 func (v *vault) isFileHidden(file string) bool {
 	hidden := false
-	marks := append(v.folderMarks(file), secrecy.NameMarks(strings.TrimSuffix(path.Base(file), path.Ext(file)))...)
+	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	marks := append(v.folderMarks(file), secrecy.NameMarks(name)...)
+	if !v.world.hasFile(file) {
+		marks = append(marks, v.hidden.nameMarks(name)...)
+	}
 	if len(marks) == 0 {
 		return false
 	}
@@ -80,11 +87,23 @@ func (v *vault) isFileHidden(file string) bool {
 }
 
 // takeFields removes the secret fields from a note's front matter and returns them: those with the name of a secret
-// field, and those with an exact mark in a text. Tags are no fields: those with a mark are left out.
-func (v *vault) takeFields(n *note) map[string]any {
+// field, those with an exact mark in a text, and in a note that is new or has changed those with a sentence that is
+// hidden in the world. Tags are no fields: those with a mark are left out.
+func (v *vault) takeFields(n *note, changed bool) map[string]any {
 	taken := map[string]any{}
 	for _, k := range decoded.SortedKeys(n.Meta) {
 		value := decoded.RestoreLinks(n.Meta[k])
+		if changed {
+			_, name := v.hidden.rangesIn(strings.Join(decoded.TextsOf(value), "\n"))
+			if name != "" && !markdown.IsTagKey(k) {
+				taken[k] = value
+			}
+			if name != "" {
+				n.AddReport(0, "has text in %q that is hidden in %q, and hides it", k, name)
+				delete(n.Meta, k)
+				continue
+			}
+		}
 		if !secrecy.HidesField(k, value) ||
 			!v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
 			continue

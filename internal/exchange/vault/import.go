@@ -83,8 +83,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		}
 		v.findTwins(m.source)
 		v.world = newWorld(m.source)
-		hidden, err := readHidden(ctx, l, m.source, v.world)
-		if err != nil {
+		if v.hidden, err = readHidden(ctx, l, m.source, v.world); err != nil {
 			return err
 		}
 		v.choices.Remember(m.source.Open, m.source.Confirm)
@@ -105,7 +104,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
 			return err
 		}
-		f.known, f.cards, f.hidden = m.source.Notes, m.source.Cards, hidden
+		f.known, f.cards = m.source.Notes, m.source.Cards
 		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
 			Collection: want}

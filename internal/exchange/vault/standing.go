@@ -19,6 +19,7 @@ type world struct {
 	source *native.Source
 	byPath map[string]canon.CardID // of notes
 	byHash map[string]canon.CardID
+	files  map[string]bool // attached, by path
 	here   map[canon.CardID]card
 	memory map[canon.CardID]exchange.Memory // by the ids of the cards
 }
@@ -32,9 +33,12 @@ type card struct {
 
 func newWorld(s *native.Source) *world {
 	w := &world{source: s, byPath: map[string]canon.CardID{}, byHash: map[string]canon.CardID{},
-		here: map[canon.CardID]card{}, memory: map[canon.CardID]exchange.Memory{}}
+		files: map[string]bool{}, here: map[canon.CardID]card{}, memory: map[canon.CardID]exchange.Memory{}}
 	for id, o := range s.Notes {
 		w.byPath[o.Path], w.byHash[o.Hash] = id, id
+	}
+	for _, f := range s.Files {
+		w.files[f.Path] = true
 	}
 	for id, m := range s.Cards {
 		w.memory[cmp.Or(m.ID, id)] = m
@@ -59,6 +63,11 @@ func (w *world) findNote(n *note) (id canon.CardID, o *native.Origin) {
 		id = w.byHash[n.origin.Hash]
 	}
 	return id, w.source.Notes[id]
+}
+
+// hasFile reports whether the last import had a note or file.
+func (w *world) hasFile(file string) bool {
+	return w != nil && (!w.byPath[file].IsZero() || w.files[file])
 }
 
 // isSeen reports whether people below the GM read a card.

@@ -41,6 +41,7 @@ type vault struct {
 	alias    map[string][]*note
 	chosen   map[string]*note // of several notes, by the target of a link
 	answers  answers
+	hidden   hiddenTexts       // texts that are hidden in the world
 	exported canon.Seq         // the last commit of the world that the folder has; 0: it is no export of it
 	named    map[string]string // names of the cards of notes at the last import, by path
 	asked    []exchange.LinkChoice
@@ -242,6 +243,9 @@ func (v *vault) noteLevel(n *note) (access.Level, error) {
 		marks = append(marks, secrecy.Mark{Rule: exchange.RuleSetting, What: n.Path})
 	}
 	hidden := level > access.LevelUser
+	if !v.world.hasFile(n.Path) {
+		marks = append(marks, v.hidden.nameMarks(n.Stem())...)
+	}
 	for _, m := range append(marks, v.folderMarks(n.Path)...) {
 		switch verdict := v.choices.Judge(m, n.Path, false, v.world.standing(n, m)); verdict {
 		case exchange.Opened, exchange.OpenedNow:
