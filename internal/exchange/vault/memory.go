@@ -53,7 +53,45 @@ func loadMemory(ctx context.Context, l *canon.Snapshot, label string, others []c
 		m.source.Given = m.source.Given && s.Given
 	}
 	m.others = others
-	return m, nil
+	for id := range m.source.Notes { // a note is known by its card from the second import on
+		if at := m.sheetID(id); at != id {
+			k := m.source.Cards[at]
+			delete(m.source.Cards, at)
+			k.ID = canon.CardID{}
+			m.source.Cards[id] = k
+		}
+	}
+	return m, m.forgetUndone(ctx, l)
+}
+
+// forgetUndone forgets the cards that the undo of an import gave their former text. The undo keeps the memory of the
+// import if cards of it stay: without this they would count as changed here.
+func (m *lastImport) forgetUndone(ctx context.Context, l *canon.Snapshot) error {
+	if m.card.ID.IsZero() {
+		return nil
+	}
+	steps, err := l.Steps(ctx)
+	if err != nil {
+		return err
+	}
+	for _, undo := range steps {
+		isOfImport := slices.ContainsFunc(steps, func(s canon.Step) bool {
+			return s.ID == undo.Of && s.Kind == canon.KindImport
+		})
+		if !isOfImport || undo.UndoneBy != [16]byte{} || m.card.Seq > undo.First {
+			continue
+		}
+		cards, err := l.StepCards(ctx, undo)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			if c.Act == canon.ActUpdate && c.Seq <= undo.Span().To {
+				delete(m.source.Cards, c.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // rememberedDecisions tells which decisions of earlier imports count, and how they are taken back.

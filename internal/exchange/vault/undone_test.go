@@ -59,6 +59,31 @@ func (s *scene) calling(call, operation string) access.Grant {
 	return a.Grant
 }
 
+// TestAnUndoneImportKeepsEdits undoes an import except for a card that was edited since. Imported again, that card
+// stays, and one that got its former text back comes in.
+func TestAnUndoneImportKeepsEdits(t *testing.T) {
+	o := Options{Options: exchange.Options{Label: "v"}}
+	for name, next := range map[string]string{"as before": "It turns.\n", "changed": "It stands.\n"} {
+		s := newScene(t)
+		s.Create(canon.NewCard{Name: "Mill", Format: canon.FormatMarkdown, Content: "Old."})
+		notes := map[string]string{"Mill.md": "It turns.\n", "Inn.md": "An inn.\n"}
+		s.step("1", notes, o)
+		text := "My inn."
+		s.Edit("Inn", func(p *canon.Plan, c canon.Card) error {
+			_, err := p.Update(c, canon.Edit{Content: &text})
+			return err
+		})
+		s.undo("2")
+		s.WantSees(map[string]string{"user Mill": "RichText user Old.", "user Inn": "RichText user My inn."})
+		notes["Mill.md"] = next
+		sum := s.step("3", notes, o)
+		s.WantSees(map[string]string{"user Mill": "RichText user " + next, "user Inn": "RichText user My inn."})
+		if strings.Contains(sum.String(), "changed here") {
+			t.Errorf("%s: %s", name, sum)
+		}
+	}
+}
+
 // TestAnUndoneImportComesInAgain undoes the last import and imports the vault again: its notes come in as they are, and
 // none counts as changed here.
 func TestAnUndoneImportComesInAgain(t *testing.T) {
