@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,9 +176,19 @@ type FormerName struct {
 	Label access.Label
 }
 
+// OpEdit is the name that players are shown for the operations that decide who reads a text.
+const OpEdit = "update_card"
+
+// tellingOps are the operations whose name tells that something is or was hidden. For players they are edits.
+var tellingOps = []string{"hide_part", "reveal_part", OpHideMarked, "set_card_level", "reveal", "unreveal"}
+
 // For returns the version as a view is shown it. A view that may see the former name gets the name
-// as it was written; other views get the name that the card had when it became visible to them.
+// as it was written; other views get the name that the card had when it became visible to them. Views below the game
+// master are not shown that the operation hid or revealed something.
 func (v Version) For(view access.View) Version {
+	if view.Level < access.LevelGM && slices.Contains(tellingOps, v.Op) {
+		v.Op = OpEdit
+	}
 	if v.Former.Name != "" && view.Sees(v.Former.Label) {
 		v.Name = v.Former.Name
 	}

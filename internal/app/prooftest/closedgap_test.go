@@ -4,8 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
 )
 
 // putText creates a card as the game master.
@@ -270,6 +274,24 @@ func TestGapsStayClosed(t *testing.T) {
 			got := x.send("bob", request{operation: "history", method: "GET", path: x.at(c) + "/history/1"}).body
 			return x.textAs("bob", c) != "" && !strings.Contains(got, "WORD")
 		},
+		"names of operations that hide": func() bool {
+			c := x.putText("Named operations", inMarkdown, "The quay. WORD is here.\n")
+			id := func() string { return x.card(c).Hidden[0].ID }
+			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list("WORD is here.")}, nil)
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(id())}, nil)
+			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list("WORD is here.")}, nil)
+			_ = x.rest("admin", "PUT", x.at(c)+"/level", fields{"level": "gm"}, nil)
+			_ = x.rest("admin", "PUT", x.at(c)+"/level", fields{"level": "user"}, nil)
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(id()), "to": list("alice")}, nil)
+			read := func(who string) (all string) {
+				for _, path := range []string{x.at(c) + "/history", x.at(c) + "/history/1", "/api/mcp/changes?limit=100"} {
+					all += x.send(who, request{operation: "history", method: "GET", path: path}).body
+				}
+				return all
+			}
+			tells := regexp.MustCompile(`hide_part|reveal_part|set_card_level`).MatchString
+			return tells(read("gm")) && !tells(read("alice")) && !tells(read("bob")) && !tells(read("guest"))
+		},
 		"conversions of each reader": func() bool {
 			c := x.putText("Conversion", inHTML, "<p>They say <span class=\"secret\">WORD</span> softly.</p>")
 			other := *c
@@ -281,5 +303,22 @@ func TestGapsStayClosed(t *testing.T) {
 		if !holds() {
 			t.Errorf("this does not hold any more: %s", name)
 		}
+	}
+}
+
+// TestPlayersAreNotShownHidingOperations looks for operations that decide who reads a text, by their names.
+func TestPlayersAreNotShownHidingOperations(t *testing.T) {
+	tells := regexp.MustCompile(`hide|reveal|card_level|secret`).MatchString
+	player, found := access.View{Level: access.LevelUser}, 0
+	for _, o := range newStage(t, "embedded").app.Ops.All() {
+		if o.Writes() && tells(o.Name) {
+			found++
+			if got := (canon.Version{Op: o.Name}).For(player).Op; tells(got) {
+				t.Errorf("players are shown the operation %s as %s", o.Name, got)
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("%d operations were found", found)
 	}
 }
