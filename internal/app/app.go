@@ -23,6 +23,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/body"
 	"loregate/internal/bound"
+	"loregate/internal/campaign"
 	"loregate/internal/canon"
 	"loregate/internal/disk"
 	"loregate/internal/event"
@@ -169,7 +170,8 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, TextsOf: world.TextsOfPlayer,
-		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
+		Retitle: campaign.Retitle,
+		NewID:   func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
 			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface}, member.LedgerKind: {canon.AnySurface},
 		}, Nearness: a.nearness(), Witnesses: witnesses{a}})

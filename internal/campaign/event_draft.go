@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -69,6 +70,61 @@ func cardTitle(date, description string) string {
 		return "Timeline event"
 	}
 	return name
+}
+
+// Retitle renames the card of a timeline event whose name tells of a text that a plan has hidden: it follows from the
+// date and the text that are left. Aliases that tell of the text are removed. before is the card without the plan.
+func Retitle(ctx context.Context, p *canon.Plan, before, c canon.Card) (canon.Card, error) {
+	if !isType(c, typeTimeline) {
+		return c, nil
+	}
+	dateWas, textWas, err := openText(ctx, p, before)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	date, text, err := openText(ctx, p, c)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	had, has := nameWords(dateWas+" "+textWas), nameWords(date+" "+text)
+	tells := func(name string) bool {
+		return slices.ContainsFunc(nameWords(name), func(w string) bool {
+			return slices.Contains(had, w) && !slices.Contains(has, w)
+		})
+	}
+	if aliases := c.Aliases(); slices.ContainsFunc(aliases, tells) {
+		patch, err := json.Marshal(map[string]any{"aliases": slices.DeleteFunc(aliases, tells)})
+		if err != nil {
+			return canon.Card{}, err
+		}
+		if c, err = p.Update(c, canon.Edit{Fields: patch}); err != nil {
+			return canon.Card{}, err
+		}
+	}
+	name, title := lastName(c), cardTitle(date, text)
+	if was := cardTitle(dateWas, textWas); !tells(name) && (was == title || !strings.HasPrefix(name, was)) {
+		return c, nil
+	}
+	return retitleEvent(ctx, p, c, title, c.Label)
+}
+
+// lastName returns the last part of a card's name.
+func lastName(c canon.Card) string {
+	parts := markup.Parts(c.Name)
+	return parts[len(parts)-1]
+}
+
+// openText returns the date and the text of an event that all see who see its card.
+func openText(ctx context.Context, p *canon.Plan, c canon.Card) (date, text string, err error) {
+	text, err = p.Body(ctx, c.Content)
+	var fields eventFields
+	_ = json.Unmarshal(c.Fields, &fields) // a card edited by hand may lack fields
+	return fields.Date, text, err
+}
+
+// nameWords returns the words of a text as they are compared in names.
+func nameWords(text string) []string {
+	return strings.FieldsFunc(markup.Fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
 func (draft eventDraft) fieldsJSON() (json.RawMessage, error) { return json.Marshal(draft.eventFields) }

@@ -319,15 +319,13 @@ func (t revealMode) relabelEvent(ctx context.Context, p *canon.Plan, id ref, to 
 	if err != nil {
 		return err
 	}
-	text, err := p.Body(ctx, c.Content)
+	date, text, err := openText(ctx, p, c)
 	if err != nil {
 		return err
 	}
-	title := c.Name
+	title := lastName(c)
 	if marked.MayHide(text) {
-		var fields eventFields
-		_ = json.Unmarshal(c.Fields, &fields) // a card edited by hand may lack fields
-		title = cardTitle(fields.Date, text)
+		title = cardTitle(date, text)
 	}
 	if c, err = retitleEvent(ctx, p, c, title, own); err != nil {
 		return err

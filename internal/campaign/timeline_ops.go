@@ -254,6 +254,9 @@ func setIfGiven[T any](to *T, given *T) {
 // retitleEvent renames an event's card to its title, with a number if another card with the label has that name.
 func retitleEvent(ctx context.Context, p *canon.Plan, card canon.Card, title string, label access.Label) (canon.Card,
 	error) {
+	if above := markup.Parts(card.Name); !card.Parent.IsZero() {
+		title = markup.Join(append(above[:len(above)-1], title)...)
+	}
 	name, err := freeName(ctx, p, title, label, card.ID)
 	if err != nil || name == card.Name {
 		return card, err

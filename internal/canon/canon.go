@@ -29,6 +29,9 @@ type Config struct {
 	TextsOf func(context.Context, *Snapshot, Card) ([]TextRef, error)
 	// Witnesses tells who was shown a card; nil: nobody does.
 	Witnesses Witnesses
+	// Retitle renames a card whose name follows from its text, after a plan has hidden open text or fields of it; nil:
+	// there are none. before is the card without the plan.
+	Retitle func(ctx context.Context, p *Plan, before, c Card) (Card, error)
 }
 
 // Canon is the only door to the data of every world. It is safe for concurrent use.
@@ -39,6 +42,7 @@ type Canon struct {
 	ledgers  map[string][]string
 	nearness Nearness
 	textsOf  func(context.Context, *Snapshot, Card) ([]TextRef, error)
+	retitle  func(context.Context, *Plan, Card, Card) (Card, error)
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
@@ -60,7 +64,7 @@ func New(c Config) *Canon {
 		c.NewID = func(StreamID) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers),
-		nearness: c.Nearness, textsOf: c.TextsOf, witnesses: c.Witnesses}
+		nearness: c.Nearness, textsOf: c.TextsOf, retitle: c.Retitle, witnesses: c.Witnesses}
 }
 
 // Changed returns a channel that is closed at the next commit by any process. Get it before

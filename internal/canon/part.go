@@ -357,7 +357,7 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 			p.set.ignored = append(p.set.ignored, m.What)
 		}
 	}
-	next := &dividedText{holders: was.holders, now: text, hid: out.Hid && !e.KeepHistory}
+	next := &dividedText{holders: was.holders, now: text, hides: out.Hid, hid: out.Hid && !e.KeepHistory}
 	if d := p.divided[c.ID]; d != nil {
 		if next.hid = next.hid || d.hid; !d.written {
 			next.fields = d.fields
@@ -545,7 +545,8 @@ func (p *Plan) textBefore(before Card) (keptText, error) {
 type dividedText struct {
 	now     secrecy.Text
 	holders []Card // of its parts
-	hid     bool   // text or a field that was open is hidden now
+	hides   bool   // text that was open is hidden now
+	hid     bool   // text or a field that was open is hidden now, and in earlier versions
 	fields  fieldChanges
 	written bool // by writeParts
 	// taken are the ids of the parts and fields that some who were told them no longer see.

@@ -146,7 +146,10 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 		p.hidesPast[c.ID] = p.hidesPast[c.ID] || e.HidePast
 		p.planCard(ActUpdate, &c)
 	}
-	return c, p.writeParts(c)
+	if err := p.writeParts(c); err != nil {
+		return Card{}, err
+	}
+	return p.retitle(before, c)
 }
 
 // applyEdit sets the parts of a card that an edit gives, and checks them against the card's type.

@@ -78,7 +78,19 @@ func (p *Plan) labelParts(c Card, ids []string, l partsLabel) (Card, error) {
 	if c.Content != before.Content || string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}
-	return c, p.writeParts(c)
+	if err := p.writeParts(c); err != nil {
+		return Card{}, err
+	}
+	return p.retitle(before, c)
+}
+
+// retitle renames a card whose name tells of text that the plan has hidden.
+func (p *Plan) retitle(before, c Card) (Card, error) {
+	d := p.divided[c.ID]
+	if d == nil || !d.hides && !d.hid && !d.keeps || before.Rev == 0 || p.canon.retitle == nil {
+		return c, nil
+	}
+	return p.canon.retitle(p.ctx, p, before, c)
 }
 
 // AddParts adds hidden parts with a label to a card's text, each at its offset in the open text, and hidden fields. It

@@ -274,6 +274,42 @@ func TestGapsStayClosed(t *testing.T) {
 			got := x.send("bob", request{operation: "history", method: "GET", path: x.at(c) + "/history/1"}).body
 			return x.textAs("bob", c) != "" && !strings.Contains(got, "WORD")
 		},
+		"the name of an event whose text is hidden": func() bool {
+			for i, hide := range []func(c *planted, secret string) error{
+				func(c *planted, secret string) error {
+					return x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(secret)}, nil)
+				},
+				func(c *planted, secret string) error {
+					return x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(secret), "keep_history": true}, nil)
+				},
+				func(c *planted, secret string) error {
+					return x.swap("gm", c, func(text string) string { return strings.Replace(text, secret, "%%"+secret+"%%", 1) })
+				},
+			} {
+				day, word := "1926-03-0"+itoa(i+1), "WORD"+itoa(i)
+				secret := word + " drowned Ann."
+				_ = x.tool("gm", "/mcp/campaign", "timeline_add", fields{"campaign_id": "lendwater", "date": day,
+					"is_player_known": true, "description": secret + " The mill stood still."})
+				c := &planted{name: day + " " + secret + " The mill stood still.", mark: exactMark{form: inMarkdown}}
+				c.id = "~" + x.card(c).ID
+				_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"aliases": list(word+"'s deed", "The mill")}}, nil)
+				if err := hide(c, secret); err != nil {
+					x.t.Log(err)
+				}
+				paths := []string{x.at(c) + "?full=true", "/api/mcp/cards?q=mill", x.at(c) + "/history", "/api/mcp/changes?limit=100"}
+				if i == 1 { // it keeps the history
+					paths = paths[:2]
+				}
+				for _, path := range paths {
+					body := x.send("bob", request{operation: "read", method: "GET", path: path}).body
+					if strings.Contains(body, word) || !strings.Contains(body, "The mill stood still.") {
+						x.t.Log(i, path, body)
+						return false
+					}
+				}
+			}
+			return true
+		},
 		"names of operations that hide": func() bool {
 			c := x.putText("Named operations", inMarkdown, "The quay. WORD is here.\n")
 			id := func() string { return x.card(c).Hidden[0].ID }
