@@ -101,7 +101,8 @@ func writeSecrets(b *bytes.Buffer) {
 		"place; hidden names, tags and fields, and notes of the game master, in a card named GM below the card. A mark that\n" +
 		"does not end hides the rest of its text, and the import says so. Things that only look\n" +
 		"secret are hidden too, and wait under *Hidden, please confirm*. `loregate import --explain` prints this table with the\n" +
-		"secret words of each language.\n\n" +
+		"secret words of each language.\n\nAn export as GM to a table, a graph or a lorebook writes hidden fields as notes of " +
+		"the game master or into a mark, which an\nimport hides again, and names those for which it has none.\n\n" +
 		"| mark | secret | looks secret |\n|---|---|---|\n")
 	for _, r := range secrecy.Rules() {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", r.Name, tableCell(r.Exact), tableCell(r.Suspicious))

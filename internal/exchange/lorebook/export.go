@@ -65,13 +65,15 @@ func (x *exporter) addFile(name string, v any) error {
 
 // textFor returns a card's text as the source had it if the card was not edited, else as Markdown.
 func (x *exporter) textFor(ctx context.Context, c canon.Card, source string) (string, error) {
-	whole, err := x.view.WholeText(ctx, c)
-	if err != nil || c.Places == nil && len(whole.Parts) == 0 && whole.Open == record.PlainHTML(source) {
-		return source, err
-	}
 	texts, err := record.ReadTexts(ctx, x.view, c)
 	if err != nil {
 		return "", err
+	}
+	texts.ReportLeft(&x.sum, c)
+	whole, err := x.view.WholeText(ctx, c)
+	if err != nil || c.Places == nil && len(whole.Parts) == 0 && texts.Fields == "" &&
+		whole.Open == record.PlainHTML(source) {
+		return source, err
 	}
 	text, hidden, ok := texts.For(record.Plain, record.Joined)
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"loregate/internal/access"
@@ -18,7 +19,7 @@ import (
 type Written struct {
 	Card canon.Card
 	Texts
-	Secret string // the text of its child +GM, in Markdown
+	Secret string // the text and the fields of its child +GM, in Markdown
 	Tags   []string
 	Fields map[string]any
 	Links  []Relation
@@ -79,6 +80,7 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 		if err := w.read(ctx, l); err != nil {
 			return nil, err
 		}
+		w.ReportLeft(sum, w.Card)
 	}
 	for _, c := range parts {
 		w := byID[c.Parent]
@@ -96,7 +98,12 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 			if err != nil {
 				return nil, err
 			}
-			w.Secret = texts.Whole
+			if err := texts.addFields(c); err != nil {
+				return nil, err
+			}
+			texts.ReportLeft(sum, c)
+			w.Secret = Joined(texts.Whole, Joined(w.Texts.Fields, texts.Fields))
+			w.Texts.Fields = ""
 			continue
 		}
 		content, err := l.Content(ctx, c)
@@ -130,6 +137,9 @@ func (w *Written) read(ctx context.Context, l *canon.Snapshot) (err error) {
 		if err := json.Unmarshal(w.Card.Fields, &w.Fields); err != nil {
 			return err
 		}
+	}
+	if w.Card.Places != nil { // its text has them
+		maps.DeleteFunc(w.Fields, func(name string, _ any) bool { return slices.Contains(w.Card.Places.Fields, name) })
 	}
 	w.Texts, err = ReadTexts(ctx, l, w.Card)
 	return err

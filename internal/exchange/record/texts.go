@@ -2,7 +2,9 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -17,7 +19,9 @@ import (
 type Texts struct {
 	Whole  string // for game masters with a mark around each hidden part
 	Open   string
-	Hidden string // the hidden parts
+	Hidden string   // the hidden parts
+	Fields string   // the hidden fields, each in a paragraph
+	Left   []string // names of hidden fields that fewer people see than the game masters, which are left out
 }
 
 // ReadTexts returns a card's texts. Of a card that holds the hidden parts of the text above it they are the rest.
@@ -35,6 +39,11 @@ func ReadTexts(ctx context.Context, l *canon.Snapshot, c canon.Card) (t Texts, e
 	if ok {
 		text = text.Marked(form)
 	}
+	if c.Places == nil && l.View().Level >= access.LevelGM {
+		if err := t.readFields(ctx, l, c); err != nil {
+			return t, err
+		}
+	}
 	var hidden []string
 	for _, p := range text.Parts {
 		hidden = append(hidden, p.Text)
@@ -51,14 +60,53 @@ func ReadTexts(ctx context.Context, l *canon.Snapshot, c canon.Card) (t Texts, e
 	return t, nil
 }
 
+// readFields adds the hidden fields of a card.
+func (t *Texts) readFields(ctx context.Context, l *canon.Snapshot, c canon.Card) error {
+	all, err := l.HiddenFields(ctx, c)
+	for _, f := range all {
+		if f.Label.Level > max(c.Label.Level, access.LevelGM) {
+			t.Left = append(t.Left, f.Name)
+			continue
+		}
+		t.Fields = Joined(t.Fields, f.Name+": "+f.Text)
+	}
+	return err
+}
+
+// addFields adds the fields of a card that the game master keeps beside the text above it. Objects, which are data for
+// programs, are left out.
+func (t *Texts) addFields(c canon.Card) error {
+	var all map[string]json.RawMessage
+	if len(c.Fields) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.Fields, &all); err != nil {
+		return err
+	}
+	for _, name := range decoded.SortedKeys(all) {
+		var text string
+		switch {
+		case c.Places != nil && slices.Contains(c.Places.Fields, name): // of the card above
+		case all[name][0] == '{':
+			t.Left = append(t.Left, name)
+		case json.Unmarshal(all[name], &text) == nil:
+			t.Fields = Joined(t.Fields, name+": "+text)
+		default:
+			t.Fields = Joined(t.Fields, name+": "+string(all[name]))
+		}
+	}
+	return nil
+}
+
 // marksOfRecords are the marks that an import of records reads in every form.
 var marksOfRecords = [][2]string{{"[secret]\n", "\n[/secret]"}, {"[gm]\n", "\n[/gm]"}, {"<!--\n", "\n-->"}}
 
 // For returns what to write in a format whose import reads texts in a form, after the function read has joined them:
-// the text with the hidden parts at their places, if their marks hide them there; else the open text and the hidden
-// parts in a mark of their own. Parts that no mark of the format hides are left out; ok reports whether there are none.
+// the text with the hidden parts at their places, if their marks hide them there; else the open text. Hidden parts
+// without a place and hidden fields are in a mark of their own. Those that no mark of the format hides are left out; ok
+// reports whether there are none.
 func (t Texts) For(form Form, read func(text, hidden string) string) (text, hidden string, ok bool) {
-	if strings.TrimSpace(t.Hidden) == "" {
+	if strings.TrimSpace(t.Hidden+t.Fields) == "" {
 		return t.Whole, "", true
 	}
 	shown := func(text, hidden string) string { // the words that players read
@@ -66,16 +114,20 @@ func (t Texts) For(form Form, read func(text, hidden string) string) (text, hidd
 		return secrecy.WordsOf(h.Open)
 	}
 	open := shown(t.Open, "")
-	if shown(t.Whole, "") == open {
-		return t.Whole, "", true
+	text, rest := t.Whole, t.Fields
+	if shown(t.Whole, "") != open {
+		text, rest = t.Open, Joined(t.Hidden, t.Fields)
+	}
+	if rest == "" {
+		return text, "", true
 	}
 	for _, signs := range marksOfRecords {
-		hidden := signs[0] + strings.TrimSpace(t.Hidden) + signs[1]
-		if shown(t.Open, hidden) == open {
-			return t.Open, hidden, true
+		hidden := signs[0] + strings.TrimSpace(rest) + signs[1]
+		if shown(text, hidden) == open {
+			return text, hidden, true
 		}
 	}
-	return t.Open, "", false
+	return text, "", false
 }
 
 // Joined returns a text with hidden parts at its end, for formats that have one text for both.
@@ -85,7 +137,15 @@ func Joined(text, hidden string) string {
 
 // ProblemLeftOut returns the problem of a card whose hidden parts an export leaves out.
 func ProblemLeftOut(c canon.Card) exchange.Problem {
-	return exchange.Problem{File: c.Name, Why: "its hidden parts are left out, because no mark of this format holds them"}
+	return exchange.Problem{File: c.Name, Why: "its hidden parts or fields are left out, because no mark of this format holds them"}
+}
+
+// ReportLeft reports the hidden fields of a card that an export leaves out.
+func (t Texts) ReportLeft(sum *exchange.Summary, c canon.Card) {
+	if len(t.Left) > 0 {
+		sum.Problems = append(sum.Problems, exchange.Problem{File: c.Name,
+			Why: "its hidden fields are left out: " + strings.Join(t.Left, ", ")})
+	}
 }
 
 // LabelOf returns the label that an export wrote, as a text, for a card or link that players do not see, or nil. One
