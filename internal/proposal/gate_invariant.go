@@ -104,6 +104,7 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 		c.seen, err = s.previewChange(ctx, a.Grant, w)
 		a.Done(ctx, 0, err)
 		c.rec.Preview, c.rec.Expected, c.finding.Label = c.seen.items, s.expectedHash(&c.rec, c.seen), c.seen.label
+		c.rec.Cards = c.seen.cards()
 	}
 	if err == nil {
 		return nil

@@ -253,10 +253,11 @@ type summary struct {
 	Change     string         `json:"change,omitempty" jsonschema:"The change, in a few words."`
 }
 
-func (s *Service) summaryOf(e *ledgerEntry, kind string, status Status) summary {
-	what, change := s.describeProposal(e.judged)
-	a := e.judged.Author
-	return summary{e.judged.ID.String(), kind, status, a.Subject, a.Actor, e.at, what, change}
+// summaryOf returns the summary of a proposal as its reader may read it.
+func (s *Service) summaryOf(e *ledgerEntry, shown *judgedEvent, kind string, status Status) summary {
+	what, change := s.describeProposal(shown)
+	a := shown.Author
+	return summary{shown.ID.String(), kind, status, a.Subject, a.Actor, e.at, what, change}
 }
 
 // proposalOut is a proposal as get-proposal shows it.
@@ -298,9 +299,12 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 	if err != nil {
 		return proposalOut{}, err
 	}
-	j := e.judged
+	j, err := s.withoutHidden(ctx, c.Grant, e.judged)
+	if err != nil {
+		return proposalOut{}, err
+	}
 	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues,
-		Rejection: j.Refused, Preview: j.Preview, summary: s.summaryOf(e, j.Kind, e.status())}
+		Rejection: j.Refused, Preview: j.Preview, summary: s.summaryOf(e, j, j.Kind, e.status())}
 	err = s.cfg.Canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) (err error) {
 		out.Conflicts, err = s.findConflicts(ctx, snap, j)
 		return err
@@ -364,7 +368,11 @@ func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (lis
 		if err != nil {
 			return listOut{}, err
 		}
-		out.Proposals = append(out.Proposals, s.summaryOf(&e, l.kind, l.statusAt(now)))
+		shown, err := s.withoutHidden(ctx, c.Grant, e.judged)
+		if err != nil {
+			return listOut{}, err
+		}
+		out.Proposals = append(out.Proposals, s.summaryOf(&e, shown, l.kind, l.statusAt(now)))
 	}
 	if more {
 		out.Next = found[len(found)-1].id.String()

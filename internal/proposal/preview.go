@@ -63,6 +63,16 @@ type changePreview struct {
 	reach touched
 }
 
+// cards returns the cards that the change changes.
+func (p changePreview) cards() (ids []canon.CardID) {
+	for _, ch := range p.set.Changes {
+		if ch.Card != nil && !slices.Contains(ids, ch.Card.ID) {
+			ids = append(ids, ch.Card.ID)
+		}
+	}
+	return ids
+}
+
 // previewChange dry-runs a proposal and describes its changes.
 func (s *Service) previewChange(ctx context.Context, g access.Grant, w authoredChange) (out changePreview, err error) {
 	run, err := s.dryRunChange(ctx, g, w)

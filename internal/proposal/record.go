@@ -41,9 +41,10 @@ type judgedEvent struct {
 	Refused  *Rejection     `json:"rejection,omitempty"`
 	Prompt   string         `json:"prompt_hash,omitempty"` // of the prompt that was rendered again
 
-	Standing uuid.UUID     `json:"standing,omitzero"` // the standing approval that let it through
-	Preview  []PreviewItem `json:"preview,omitempty"` // of a pending proposal
-	Expected canon.Hash    `json:"expected,omitzero"` // the hash that an approval names
+	Standing uuid.UUID      `json:"standing,omitzero"` // the standing approval that let it through
+	Preview  []PreviewItem  `json:"preview,omitempty"` // of a pending proposal
+	Expected canon.Hash     `json:"expected,omitzero"` // the hash that an approval names
+	Cards    []canon.CardID `json:"cards,omitempty"`   // that the dry run changes
 
 	Correlation string     `json:"correlation_id,omitempty"`
 	Idempotency string     `json:"idempotency_key,omitempty"`

@@ -28,7 +28,7 @@ func (s *Service) renewOp() *op.Operation {
 }
 
 // Renew submits the payload of an outdated or expired proposal as a new proposal of the caller, who is its author or a
-// game master. It refuses others with fault.Denied, and a proposal with another status with fault.Conflict.
+// game master. Passages that were hidden from the caller since are left out. It refuses others with fault.Denied, and a proposal with another status with fault.Conflict.
 func (s *Service) Renew(ctx context.Context, g access.Grant, id string) (Result, error) {
 	e, err := s.findVisible(ctx, g, id)
 	if err != nil {
@@ -49,6 +49,10 @@ func (s *Service) Renew(ctx context.Context, g access.Grant, id string) (Result,
 		return Result{}, fault.New(fault.Conflict,
 			"proposals of the form %s are no longer accepted; propose it in the present form", j.Kind)
 	}
-	return s.Submit(ctx, g, Submission{Kind: k.Name, Payload: j.Payload, Diverted: j.Diverted,
+	shown, err := s.withoutHidden(ctx, g, j)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Submit(ctx, g, Submission{Kind: k.Name, Payload: shown.Payload, Diverted: j.Diverted,
 		Transport: j.Author.Transport, Common: Common{Purpose: j.Purpose, Provenance: j.Provenance}})
 }

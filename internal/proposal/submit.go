@@ -128,7 +128,7 @@ func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
 			if c.rec.Payload, err = c.kind.replaceCodenames(ctx, snap, c.rec.Payload); err != nil {
 				return err
 			}
-			c.rec.Hash = payloadHash(c.kind, c.rec.Payload)
+			c.rec.Hash, c.rec.World = payloadHash(c.kind, c.rec.Payload), snap.Now()
 		}
 		c.input = hashOf(c.rec.Payload)
 		if c.draft, c.malformed = c.kind.decode(c.rec.Payload); c.malformed != nil || c.beside != nil {
@@ -139,9 +139,7 @@ func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
 		if c.recorded != nil {
 			return nil
 		}
-		c.rec.World, c.rec.Scope, c.rec.Player, c.rec.Tokens = snap.Now(), c.draft.Scope(), c.draft.Player(), tokensOf(
-			c.texts,
-		)
+		c.rec.Scope, c.rec.Player, c.rec.Tokens = c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
 		c.rec.About, err = namesIn(ctx, snap, c.rec.Scope)
 		return err
 	})
@@ -172,7 +170,11 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 	if err != nil {
 		return Result{}, err
 	}
-	c.rec = *e.judged
+	shown, err := s.withoutHidden(ctx, c.grant, e.judged)
+	if err != nil {
+		return Result{}, err
+	}
+	c.rec = *shown
 	r := Result{Status: Duplicate, ProposalID: st.id.String()}
 	if c.rec.Author.isCaller(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
 		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it again under a new key")

@@ -274,6 +274,88 @@ func TestGapsStayClosed(t *testing.T) {
 			got := x.send("bob", request{operation: "history", method: "GET", path: x.at(c) + "/history/1"}).body
 			return x.textAs("bob", c) != "" && !strings.Contains(got, "WORD")
 		},
+		"proposals with a passage that was hidden since": func() bool {
+			text := "The quay is long.\n\nWORD is here and SITS.\n\nThe road.\n"
+			holds := true
+			for i, row := range []struct {
+				change   func(name string) fields
+				approved bool
+			}{
+				{change: func(name string) fields {
+					return fields{"name": "update_card", "arguments": fields{"name": name, "format": "markdown",
+						"content": strings.Replace(text, "SITS", "SITS for NEWS", 1) + "NEWS of rain.\n"}}
+				}},
+				{change: func(name string) fields {
+					return fields{"name": "update_card", "arguments": fields{"name": name, "format": "markdown",
+						"patch": fields{"mode": "append", "content": "NEWS: WORD is here and SITS."}}}
+				}},
+				{change: func(name string) fields {
+					return fields{"name": "update_card", "arguments": fields{"name": name, "fields": fields{"motto": "NEWS"}}}
+				}},
+				{change: func(name string) fields {
+					return fields{"name": "batch_cards", "arguments": fields{"ops": list(fields{"action": "update", "name": name,
+						"content": text + "NEWS", "format": "markdown"})}}
+				}},
+				{change: func(name string) fields { // it is malformed
+					return fields{"name": "update_card", "arguments": fields{"name": name, "contents": text + "NEWS"}}
+				}},
+				{approved: true, change: func(name string) fields {
+					return fields{"name": "create_card", "arguments": fields{"name": name + " new", "text_format": "markdown",
+						"content": text + "NEWS", "fields": fields{"plan": "WORD hides", "debt": 771}}}
+				}},
+			} {
+				c := x.putText("Proposed "+itoa(i), inMarkdown, text)
+				_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"plan": "WORD hides", "debt": 771, "port": "open"}}, nil)
+				body, _ := json.Marshal(fields{"reason": "It is wanted.", "op": row.change(c.name)})
+				got := x.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change", body: string(body)})
+				var out struct{ ProposalID string }
+				if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.ProposalID == "" {
+					x.t.Log(i, got)
+				}
+				if row.approved {
+					hash := x.do(approver, "get-proposal", fields{"proposalId": out.ProposalID})["expectedHash"]
+					x.do(approver, "approve-proposal", fields{"proposalId": out.ProposalID, "expectedHash": hash})
+					c.name += " new"
+				}
+				read := func() (all string) {
+					for _, path := range []string{"/api/proposals/" + out.ProposalID, "/api/proposals?limit=2"} {
+						all += x.send("alice", request{operation: "read", method: "GET", path: path}).body
+					}
+					return all
+				}
+				if before := read(); !strings.Contains(before, "WORD") && i != 2 {
+					x.t.Log(i, "before", before)
+				}
+				for _, in := range []fields{{"text": list("WORD is here and SITS.")}, {"parts": list("field:plan", "field:debt")}} {
+					if err := x.rest("gm", "POST", x.at(c)+"/hide", in, nil); err != nil {
+						x.t.Log(i, err)
+					}
+				}
+				_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, "WORD is here", "WORD was here", 1) })
+				all := read()
+				for _, path := range []string{"/api/proposals/" + out.ProposalID + "/renew"} {
+					all += x.send("alice", request{operation: "renew", method: "POST", path: path, body: "{}"}).body
+				}
+				for _, word := range []string{"WORD", "SITS", "771"} {
+					if strings.Contains(all, word) {
+						x.t.Logf("%d: after %s: %s", i, word, all)
+						holds = false
+					}
+				}
+				holds = holds && strings.Contains(all, "NEWS")
+				if i > 0 {
+					continue // the rate of proposals is limited
+				}
+				got = x.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change",
+					body: strings.Replace(string(body), "It is wanted.", "I guess.", 1)})
+				out.ProposalID = ""
+				if err := json.Unmarshal([]byte(got.body), &out); err == nil && !strings.Contains(read(), "WORD") {
+					x.t.Log(i, "what she guesses is withheld", got)
+					holds = false
+				}
+			}
+			return holds
+		},
 		"the name of an event whose text is hidden": func() bool {
 			for i, hide := range []func(c *planted, secret string) error{
 				func(c *planted, secret string) error {
