@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"identity":    {"access", "fault", "outbound"},
 	"op":          {"access", "body", "fault", "markup"},
 	"op/optest":   {"op", "access", "fault"},
-	"canon":       {"access", "fault", "markup", "media", "secrecy", "slicesx"},
+	"canon":       {"access", "fault", "marked", "markup", "media", "secrecy", "slicesx"},
 	"media":       {"markup"},
 	"job":         {"access", "fault", "wait"},
 	"sample":      {},

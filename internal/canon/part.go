@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/marked"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 	"loregate/internal/slicesx"
@@ -51,6 +52,8 @@ type Places struct {
 	Parts []Place `json:"parts,omitempty"`
 	// Fields are the names of the fields of this card that are hidden fields of the card above.
 	Fields []string `json:"fields,omitempty"`
+	// Form is the form of the parts and of the text above that Base names; "" if it is not known.
+	Form string `json:"form,omitempty"`
 }
 
 // Place is a hidden part and its place.
@@ -184,7 +187,7 @@ func (s *Snapshot) wholeText(ctx context.Context, c Card) (keptText, error) {
 		return keptText{}, err
 	}
 	for _, h := range t.holders {
-		if err := s.addParts(ctx, &t.Text, c.Content, h.Content, h.Places, h.Label); err != nil {
+		if err := s.addParts(ctx, &t.Text, c.TextKind(), c.Content, h.version()); err != nil {
 			return keptText{}, err
 		}
 	}
@@ -192,13 +195,13 @@ func (s *Snapshot) wholeText(ctx context.Context, c Card) (keptText, error) {
 	return t, nil
 }
 
-// addParts adds the parts that a card holds to the text with the given hash.
-func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, of, content Hash, places *Places,
-	label access.Label) error {
+// addParts adds the parts that a version of a card holds to the text of a kind with the given hash.
+func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, kind TextKind, of Hash, h Version) error {
+	places, label := h.Places, h.Label
 	if len(places.Parts) == 0 {
 		return nil
 	}
-	text, err := s.Body(ctx, content)
+	text, err := s.Body(ctx, h.Content)
 	if err != nil {
 		return err
 	}
@@ -215,15 +218,19 @@ func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, of, content Ha
 		if p.From < 0 || p.Len <= 0 || p.From+p.Len > len(text) {
 			continue // the content was erased
 		}
-		part := secrecy.Passage{ID: p.ID, Label: label, At: min(max(p.At, 0), len(base)), Order: p.Order,
-			Text: text[p.From : p.From+p.Len]}
+		parts = append(parts, secrecy.Passage{ID: p.ID, Label: label, At: min(max(p.At, 0), len(base)), Order: p.Order,
+			Text: text[p.From : p.From+p.Len]})
+	}
+	if places.Base != of {
+		base, parts = convertParts(ctx, secrecy.Text{Open: base, Parts: parts}, places.Form, kind)
+	}
+	for i := range parts {
 		if lost {
-			part.At, part.Lost = len(t.Open), true
+			parts[i].At, parts[i].Lost = len(t.Open), true
 		}
 		if s.View().Level < label.Level {
-			part.Text, part.Signs = secrecy.Unwrap(part.Text)
+			parts[i].Text, parts[i].Signs = secrecy.Unwrap(parts[i].Text)
 		}
-		parts = append(parts, part)
 	}
 	if !lost {
 		parts = secrecy.Relocate(base, t.Open, parts)
@@ -231,6 +238,42 @@ func (s *Snapshot) addParts(ctx context.Context, t *secrecy.Text, of, content Ha
 	t.Parts = append(t.Parts, parts...)
 	return nil
 }
+
+// The names of the forms in Places.
+var formNames = map[TextKind]string{TextHTML: "html", TextMarkdown: "markdown"}
+
+// convertParts converts a text with hidden parts to the form that the text above has now, because somebody who does not
+// see the parts has converted it. Text that cannot be converted stays as it is.
+func convertParts(ctx context.Context, t secrecy.Text, form string, to TextKind) (open string, parts []secrecy.Passage) {
+	convert, from := marked.ToHTML, secrecy.Markdown
+	if to == TextMarkdown {
+		convert, from = marked.ToMarkdown, secrecy.HTML
+	}
+	if form == "" || formNames[to] == "" || form == formNames[to] {
+		return t.Open, t.Parts
+	}
+	t.Sort()
+	t = t.Marked(from)
+	whole, err := convert(ctx, t.Whole())
+	if err == nil {
+		into, _ := FormOf(to)
+		w := secrecy.Writer{Form: into, Hides: true, AsWritten: true, Converted: true, NewID: func() string { return "" },
+			Label: access.NewLabel(access.LevelGM)}
+		next, out := w.Divide(t, whole)
+		if len(out.New)+len(out.Gone) == 0 && len(next.Parts) == len(t.Parts) {
+			return next.Open, next.Parts
+		}
+	}
+	for i := range t.Parts {
+		if text, err := convert(ctx, t.Parts[i].Text); err == nil {
+			t.Parts[i].Text = text
+		}
+	}
+	return t.Open, t.Parts
+}
+
+// version returns a card that holds hidden parts as the version that it is now.
+func (c Card) version() Version { return Version{Content: c.Content, Places: c.Places, Label: c.Label} }
 
 // Content returns a card's content, of a text with the hidden parts that the view sees at their places.
 func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
@@ -670,7 +713,7 @@ func (p *Plan) writeHolder(c, h Card, label access.Label, d *dividedText) (Card,
 	}
 	mine := slices.DeleteFunc(slices.Clone(d.now.Parts), func(x secrecy.Passage) bool { return !x.Label.Equal(label) })
 	content, places := layOut(was, h.Places, mine)
-	places.Base = c.Content
+	places.Base, places.Form = c.Content, formNames[c.TextKind()]
 	var fields json.RawMessage
 	if fields, places.Fields = hiddenFields(h.Places, d.fields.under(label)); h.ID.IsZero() {
 		if len(mine)+len(places.Fields) == 0 {
@@ -809,7 +852,7 @@ func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 	for i, x := range before.Places.Parts {
 		spans[i] = markup.Span{From: x.From, To: x.From + x.Len}
 	}
-	places := &Places{Base: before.Places.Base, Fields: before.Places.Fields}
+	places := &Places{Base: before.Places.Base, Fields: before.Places.Fields, Form: before.Places.Form}
 	for i, r := range secrecy.Follow(was, content, spans) {
 		if strings.TrimSpace(content[r.From:r.To]) == "" || !secrecy.IsMarked(content[r.From:r.To], form) {
 			continue // it is a note of the game master's now, beside the text
@@ -835,7 +878,7 @@ func (p *Plan) besideParts(h Card, beside string) (content string, places *Place
 		}
 	}
 	content, places = layOut(beside, &Places{}, parts)
-	places.Base, places.Fields = h.Places.Base, h.Places.Fields
+	places.Base, places.Fields, places.Form = h.Places.Base, h.Places.Fields, h.Places.Form
 	return content, places
 }
 
@@ -855,7 +898,7 @@ func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places
 		return h.Places, nil
 	}
 	c, ok, err := First(r.FindCards(ctx, all, CardQuery{ID: h.Parent}))
-	if err != nil || !ok || c.Content == h.Places.Base {
+	if err != nil || !ok || c.Content == h.Places.Base || h.Places.Form != "" && h.Places.Form != formNames[c.TextKind()] {
 		return h.Places, err
 	}
 	s := Snapshot{r: r, visibility: all}
@@ -863,10 +906,10 @@ func placesToday(ctx context.Context, r Reader, all Visibility, h Card) (*Places
 	if t.Open, err = s.Body(ctx, c.Content); err != nil {
 		return nil, err
 	}
-	if err := s.addParts(ctx, &t, c.Content, h.Content, h.Places, h.Label); err != nil {
+	if err := s.addParts(ctx, &t, c.TextKind(), c.Content, h.version()); err != nil {
 		return nil, err
 	}
-	places := &Places{Base: c.Content, Parts: slices.Clone(h.Places.Parts), Fields: h.Places.Fields}
+	places := &Places{Base: c.Content, Parts: slices.Clone(h.Places.Parts), Fields: h.Places.Fields, Form: h.Places.Form}
 	at := map[string]int{}
 	for _, x := range t.Parts {
 		at[x.ID] = x.At

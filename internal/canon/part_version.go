@@ -62,7 +62,7 @@ func (s *Snapshot) versionParts(ctx context.Context, v Version, holders []Versio
 		return t, err
 	}
 	for _, h := range holders {
-		if err := s.addParts(ctx, &t, v.Content, h.Content, h.Places, h.Label); err != nil {
+		if err := s.addParts(ctx, &t, v.TextKind(), v.Content, h); err != nil {
 			return t, err
 		}
 	}

@@ -22,7 +22,8 @@ import (
 // them, and game masters read those that the export has not named as left out.
 func TestHiddenFieldsStayHidden(t *testing.T) {
 	formats := importers()
-	for name, export := range map[string]func(context.Context, *canon.Canon, access.Grant, string) (exchange.Summary, error){
+	type exporter = func(context.Context, *canon.Canon, access.Grant, string) (exchange.Summary, error)
+	for name, export := range map[string]exporter{
 		"table.csv": table.Export, "table.jsonl": table.Export, "memory.jsonl": graph.Export, "lorebook": lorebook.Export,
 		"character": func(ctx context.Context, c *canon.Canon, g access.Grant, dir string) (exchange.Summary, error) {
 			return lorebook.ExportCharacters(ctx, c, g, dir, lorebook.SpecV3)

@@ -28,7 +28,8 @@ func (s *Service) renewOp() *op.Operation {
 }
 
 // Renew submits the payload of an outdated or expired proposal as a new proposal of the caller, who is its author or a
-// game master. Passages that were hidden from the caller since are left out. It refuses others with fault.Denied, and a proposal with another status with fault.Conflict.
+// game master. Passages that were hidden from the caller since are left out. It refuses others with
+// fault.Denied, and a proposal with another status with fault.Conflict.
 func (s *Service) Renew(ctx context.Context, g access.Grant, id string) (Result, error) {
 	e, err := s.findVisible(ctx, g, id)
 	if err != nil {

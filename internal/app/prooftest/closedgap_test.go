@@ -274,6 +274,35 @@ func TestGapsStayClosed(t *testing.T) {
 			got := x.send("bob", request{operation: "history", method: "GET", path: x.at(c) + "/history/1"}).body
 			return x.textAs("bob", c) != "" && !strings.Contains(got, "WORD")
 		},
+		"hidden parts of a text that a player converts": func() bool {
+			c := x.putText("Converted", inMarkdown, "The quay.\n\n> [!secret] Title\n> a **WORD** hides\n\n## After\n\n"+
+				"They say %%CODE waits%% softly.\n\nThe road.\n")
+			if err := x.rest("alice", "PATCH", x.at(c), fields{"text_format": "html"}, nil); err != nil {
+				x.t.Log(err)
+			}
+			c.mark.form = inHTML
+			gm, bob := x.textAs("gm", c), x.textAs("bob", c)
+			holds := strings.Contains(gm, "<strong>WORD</strong>") && !strings.Contains(gm, "%%") &&
+				!strings.Contains(gm, "> [!") &&
+				strings.Index(gm, "WORD") < strings.Index(gm, "After") && strings.Contains(bob, "<h2>After</h2>") &&
+				!strings.Contains(bob, "WORD") && !strings.Contains(bob, "CODE")
+			edit := func(text string) string { return strings.Replace(text, "The road", "The long road", 1) }
+			_ = x.swap("gm", c, edit)
+			if !holds || x.textAs("gm", c) != edit(gm) || x.textAs("bob", c) != edit(bob) {
+				x.t.Logf("the game master reads %q, then %q, Bob %q, then %q", gm, x.textAs("gm", c), bob, x.textAs("bob", c))
+				return false
+			}
+			_ = x.rest("alice", "PATCH", x.at(c), fields{"text_format": "markdown"}, nil)
+			c.mark.form = inMarkdown
+			gm = x.textAs("gm", c)
+			bob = x.textAs("bob", c)
+			if i := strings.Index(gm, "WORD"); i < 0 || i > strings.Index(gm, "## After") || !strings.Contains(gm,
+				"<!-- CODE waits -->") || strings.Contains(bob, "WORD") || strings.Contains(bob, "CODE") {
+				x.t.Logf("back in Markdown the game master reads %q", gm)
+				return false
+			}
+			return true
+		},
 		"proposals with a passage that was hidden since": func() bool {
 			text := "The quay is long.\n\nWORD is here and SITS.\n\nThe road.\n"
 			holds := true
@@ -307,7 +336,8 @@ func TestGapsStayClosed(t *testing.T) {
 				c := x.putText("Proposed "+itoa(i), inMarkdown, text)
 				_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"plan": "WORD hides", "debt": 771, "port": "open"}}, nil)
 				body, _ := json.Marshal(fields{"reason": "It is wanted.", "op": row.change(c.name)})
-				got := x.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change", body: string(body)})
+				got := x.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change",
+					body: string(body)})
 				var out struct{ ProposalID string }
 				if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.ProposalID == "" {
 					x.t.Log(i, got)
@@ -331,7 +361,9 @@ func TestGapsStayClosed(t *testing.T) {
 						x.t.Log(i, err)
 					}
 				}
-				_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, "WORD is here", "WORD was here", 1) })
+				_ = x.swap("gm", c, func(text string) string {
+					return strings.Replace(text, "WORD is here", "WORD was here", 1)
+				})
 				all := read()
 				for _, path := range []string{"/api/proposals/" + out.ProposalID + "/renew"} {
 					all += x.send("alice", request{operation: "renew", method: "POST", path: path, body: "{}"}).body
@@ -365,7 +397,9 @@ func TestGapsStayClosed(t *testing.T) {
 					return x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(secret), "keep_history": true}, nil)
 				},
 				func(c *planted, secret string) error {
-					return x.swap("gm", c, func(text string) string { return strings.Replace(text, secret, "%%"+secret+"%%", 1) })
+					return x.swap("gm", c, func(text string) string {
+						return strings.Replace(text, secret, "%%"+secret+"%%", 1)
+					})
 				},
 			} {
 				day, word := "1926-03-0"+itoa(i+1), "WORD"+itoa(i)
@@ -378,7 +412,8 @@ func TestGapsStayClosed(t *testing.T) {
 				if err := hide(c, secret); err != nil {
 					x.t.Log(err)
 				}
-				paths := []string{x.at(c) + "?full=true", "/api/mcp/cards?q=mill", x.at(c) + "/history", "/api/mcp/changes?limit=100"}
+				paths := []string{x.at(c) + "?full=true", "/api/mcp/cards?q=mill", x.at(c) + "/history",
+					"/api/mcp/changes?limit=100"}
 				if i == 1 { // it keeps the history
 					paths = paths[:2]
 				}

@@ -137,7 +137,8 @@ func Joined(text, hidden string) string {
 
 // ProblemLeftOut returns the problem of a card whose hidden parts an export leaves out.
 func ProblemLeftOut(c canon.Card) exchange.Problem {
-	return exchange.Problem{File: c.Name, Why: "its hidden parts or fields are left out, because no mark of this format holds them"}
+	return exchange.Problem{File: c.Name,
+		Why: "its hidden parts or fields are left out, because no mark of this format holds them"}
 }
 
 // ReportLeft reports the hidden fields of a card that an export leaves out.
