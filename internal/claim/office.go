@@ -2,10 +2,10 @@ package claim
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 )
 
@@ -268,18 +268,18 @@ func holderNoun(noun string) string {
 var (
 	appoints = `(?:make|appoint|name|elect|crown|create|ordain|call|dub|choose|install|proclaim|declare|nominate|` +
 		`hire|promote|raise)`
-	holderFirst = regexp.MustCompile(`^(?:(?:be|become|remain|stay|turn)|(?:be )?(?:serve|act|work|double|function|` +
+	holderFirst = lazyregexp.New(`^(?:(?:be|become|remain|stay|turn)|(?:be )?(?:serve|act|work|double|function|` +
 		`officiate|employ|engage|rule|reign|retain|keep|stand|know|come in)(?: \w+){0,2} as|be ` + appoints +
 		`(?: as| to be)?|take over as|,)$`)
-	holderOfSeat = regexp.MustCompile(`^(?:be in|be at|have|hold|get|take|take over|take up|occupy|fill|receive|` +
+	holderOfSeat = lazyregexp.New(`^(?:be in|be at|have|hold|get|take|take over|take up|occupy|fill|receive|` +
 		`inherit|assume|accept|exercise|be (?:give|grant|hand|offer|award|appoint to|raise to|elect to)|` +
 		`(?:succeed|rise|come) to)$`)
-	officeFirst = regexp.MustCompile(`^(?:be|,)$`)
-	seatFirst   = regexp.MustCompile(`^(?:(?:belong|go|pass|fall|come|descend|revert|be (?:give|hand|grant|award|leave|` +
+	officeFirst = lazyregexp.New(`^(?:be|,)$`)
+	seatFirst   = lazyregexp.New(`^(?:(?:belong|go|pass|fall|come|descend|revert|be (?:give|hand|grant|award|leave|` +
 		`assign|entrust))(?: \w+)? to|be (?:in|hold by|fill by)|(?:lie|rest|be) with|be)$`)
-	dutyAs      = regexp.MustCompile(`^(?:'s )?\w+ as$`)
-	officeGiven = regexp.MustCompile(`^(?:as|for|to be|)$`)
-	appointing  = regexp.MustCompile(`^` + appoints + `$`)
+	dutyAs      = lazyregexp.New(`^(?:'s )?\w+ as$`)
+	officeGiven = lazyregexp.New(`^(?:as|for|to be|)$`)
+	appointing  = lazyregexp.New(`^` + appoints + `$`)
 )
 
 // holderOf returns the person who a clause says has an office, and whether it denies that.
@@ -545,11 +545,11 @@ func readOffice(c *clause, w *World) (list []Claim) {
 
 // Ties between those who are led, or a place, and their leader or owner.
 var (
-	ledBy = regexp.MustCompile(`^(?:(?:, )?(?:be )?(?:lead|command|head|run|rule) by|` +
+	ledBy = lazyregexp.New(`^(?:(?:, )?(?:be )?(?:lead|command|head|run|rule) by|` +
 		`(?:be )?under (?:(?:command|leadership|order|rule|control) of)?|follow|obey|` +
 		`(?:answer|report|swear|listen|kneel) (?:\w+ )?to|take order from|serve(?: under)?|` +
 		`have (?:\w+ )?(?:leader|captain|commander|chief|chieftain|head|master|owner)(?: ,)?)$`)
-	ownedBy = regexp.MustCompile(`^(?:(?:belong|go|pass|fall) to|be (?:property|house|home|estate) of|be own by)$`)
+	ownedBy = lazyregexp.New(`^(?:(?:belong|go|pass|fall) to|be (?:property|house|home|estate) of|be own by)$`)
 	leadsOf = []string{"in command of", "in charge of", "at the head of", "at the helm of", "gives the orders in",
 		"gives orders to", "gives the orders to"}
 )

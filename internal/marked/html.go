@@ -2,9 +2,9 @@ package marked
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
@@ -62,7 +62,7 @@ func endsLine(part, after string) bool {
 	return strings.HasSuffix(part, "\n") || after == "" || after[0] == '\n'
 }
 
-var beginForm = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`)
+var beginForm = lazyregexp.New(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`)
 
 // beginOf returns the signs of quotes and the indent with which the lines after a line continue its block.
 func beginOf(line string) string {
@@ -113,7 +113,7 @@ func withoutBegin(text, begin string) string {
 }
 
 // commentForm matches the comments of Markdown and the declarations of HTML, also without an end.
-var commentForm = regexp.MustCompile(`(?sm)%%(.*?)(?:%%|\z)|<!--(.*?)(?:-->|\z)|` +
+var commentForm = lazyregexp.New(`(?sm)%%(.*?)(?:%%|\z)|<!--(.*?)(?:-->|\z)|` +
 	`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*\[[^\]\n]*\]:[ \t]*<?#?>?[ \t]*[("'](.*?)[)"'][ \t]*$|<[!?]([^>]*)(?:>|\z)`)
 
 // maxConverted is the number of parts that are converted. Further ones become comments, which takes less time.
@@ -160,10 +160,10 @@ func soleParagraph(html string) (words string, ok bool) {
 }
 
 // blockForm matches the start tag of an element that is no text in a paragraph.
-var blockForm = regexp.MustCompile(`(?i)<(?:address|article|aside|blockquote|details|div|dl|figure|footer|h[1-6]|header|` +
+var blockForm = lazyregexp.New(`(?i)<(?:address|article|aside|blockquote|details|div|dl|figure|footer|h[1-6]|header|` +
 	`hr|li|ol|p|pre|section|table|t[rdh]|ul)\b`)
 
-var startForm = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9-]*)`)
+var startForm = lazyregexp.New(`<([A-Za-z][A-Za-z0-9-]*)`)
 
 // losesText reports whether a text has an element, such as a script, of which a conversion leaves out the text.
 func losesText(ctx context.Context, text string) bool {

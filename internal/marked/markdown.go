@@ -2,9 +2,9 @@ package marked
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
@@ -61,9 +61,9 @@ func ToMarkdown(ctx context.Context, html string) (string, error) {
 }
 
 var (
-	blockStart = regexp.MustCompile("^" + blockForm.String())
-	blankLines = regexp.MustCompile(`\n[ \t]*(?:\n[ \t]*)+`)
-	indents    = regexp.MustCompile(`\n[ \t]{4,}`)
+	blockStart = lazyregexp.New("^" + blockForm.String())
+	blankLines = lazyregexp.New(`\n[ \t]*(?:\n[ \t]*)+`)
+	indents    = lazyregexp.New(`\n[ \t]{4,}`)
 )
 
 // keptHTML returns a marked part of HTML as it stands in Markdown: without lines that would end it or be code.

@@ -2,10 +2,11 @@ package markup
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"loregate/internal/lazyregexp"
 )
 
 // The Markdown writer turns each line end in HTML into a space. Line ends between the words of a
@@ -76,10 +77,10 @@ func hasWords(n *html.Node) bool {
 }
 
 var (
-	blockSigns  = regexp.MustCompile(`^(?:[ >]|(?:[-*+]|\d{1,9}[.)]) )*`)
+	blockSigns  = lazyregexp.New(`^(?:[ >]|(?:[-*+]|\d{1,9}[.)]) )*`)
 	beginsBlock = lineStart{"#>-+*=:|_~",
-		regexp.MustCompile(`^(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|=+[ \t]*$|[-:|][-:| \t]*$|\*[* \t]*$|_[_ \t]*$|~~~)`)}
-	beginsItem = lineStart{"0123456789", regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)}
+		lazyregexp.New(`^(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|=+[ \t]*$|[-:|][-:| \t]*$|\*[* \t]*$|_[_ \t]*$|~~~)`)}
+	beginsItem = lineStart{"0123456789", lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)}
 )
 
 // maxSigns is the maximum length of the quote and list signs that are repeated before each

@@ -2,11 +2,12 @@ package markup
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	nethtml "golang.org/x/net/html"
+
+	"loregate/internal/lazyregexp"
 )
 
 // MarkdownText returns the visible words of Markdown, as Text does for HTML: without the signs of
@@ -100,23 +101,23 @@ func (m *markdownScanner) setVerbatim(on bool) {
 }
 
 var (
-	fenceOpening = lineStart{"`~", regexp.MustCompile("^(?:`{3,}[^`]*|~{3,}.*)$")}
+	fenceOpening = lineStart{"`~", lazyregexp.New("^(?:`{3,}[^`]*|~{3,}.*)$")}
 	onlyRule     = lineStart{"-*_=|: \t",
-		regexp.MustCompile(`^(?:[-*_=][ \t]*)+$|^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)}
-	setextLine    = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
-	listMarker    = lineStart{"-*+0123456789", regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)}
-	taskBox       = regexp.MustCompile(`^\[[^\[\]]\](?:[ \t]+|$)`)
-	headingMarker = lineStart{"#", regexp.MustCompile(`^(#{1,6})(?:[ \t]+|$)`)}
-	calloutMarker = regexp.MustCompile(`^\[![^\]\n]{1,60}\][-+]?[ \t]*`)
-	footnoteMark  = regexp.MustCompile(`^\[\^[^\]\s]{1,60}\]:?`)
-	blockMark     = regexp.MustCompile(`(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$`)
+		lazyregexp.New(`^(?:[-*_=][ \t]*)+$|^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)}
+	setextLine    = lazyregexp.New(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	listMarker    = lineStart{"-*+0123456789", lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)}
+	taskBox       = lazyregexp.New(`^\[[^\[\]]\](?:[ \t]+|$)`)
+	headingMarker = lineStart{"#", lazyregexp.New(`^(#{1,6})(?:[ \t]+|$)`)}
+	calloutMarker = lazyregexp.New(`^\[![^\]\n]{1,60}\][-+]?[ \t]*`)
+	footnoteMark  = lazyregexp.New(`^\[\^[^\]\s]{1,60}\]:?`)
+	blockMark     = lazyregexp.New(`(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$`)
 )
 
 // lineStart is a form of the start of a line, and the characters that such a line may begin with. Few
 // lines do, and the regular expression is slow for the others.
 type lineStart struct {
 	first string
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 }
 
 func (l lineStart) canMatch(line string) bool {

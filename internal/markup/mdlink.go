@@ -3,9 +3,10 @@ package markup
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"loregate/internal/lazyregexp"
 )
 
 // maxReference is the maximum length of a link or nest in Markdown, in bytes.
@@ -87,8 +88,8 @@ func shownText(r Ref, s string) string {
 }
 
 var (
-	linkTarget = regexp.MustCompile(`^\(\s*(?:<([^<>\n]*)>|((?:[^()\s<>]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
-	linkLabel  = regexp.MustCompile(`^\[[^\[\]\n]{0,200}\]`)
+	linkTarget = lazyregexp.New(`^\(\s*(?:<([^<>\n]*)>|((?:[^()\s<>]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	linkLabel  = lazyregexp.New(`^\[[^\[\]\n]{0,200}\]`)
 )
 
 // closeBracket reads a bracket that may end the text of a link, and the link's target after it.

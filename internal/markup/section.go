@@ -1,11 +1,12 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"loregate/internal/lazyregexp"
 )
 
 // replaceSection replaces the text under a heading, from the end of the heading's tag to the next
@@ -99,7 +100,7 @@ func markdownHeadings(content string) (all []headingSpan) {
 }
 
 // closingSigns are the signs that may end a heading.
-var closingSigns = regexp.MustCompile(`(?:^|[ \t])#+$`)
+var closingSigns = lazyregexp.New(`(?:^|[ \t])#+$`)
 
 func isSameHeading(a, b string) bool {
 	return strings.Join(strings.Fields(Fold(a)), " ") == strings.Join(strings.Fields(Fold(readableText(b))), " ")

@@ -7,10 +7,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -142,7 +142,7 @@ func (c *svgCleaner) keepsElement(e xml.StartElement) bool {
 	return e.Name.Local == "a" || svgNames()["elements"][e.Name.Local]
 }
 
-var hiddenForm = regexp.MustCompile(`(?i)(^|[;\s])display\s*:\s*none`)
+var hiddenForm = lazyregexp.New(`(?i)(^|[;\s])display\s*:\s*none`)
 
 // openElement writes the beginning of an element. A link becomes a group.
 func (c *svgCleaner) openElement(e xml.StartElement) {
@@ -230,8 +230,8 @@ func cleanInline(value string) string {
 }
 
 var (
-	commentForm  = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	functionForm = regexp.MustCompile(`([A-Za-z_-][A-Za-z0-9_-]*)\(\s*(["']?)(.?)`)
+	commentForm  = lazyregexp.New(`(?s)/\*.*?\*/`)
+	functionForm = lazyregexp.New(`([A-Za-z_-][A-Za-z0-9_-]*)\(\s*(["']?)(.?)`)
 )
 
 // cleanCSS returns a value or a sheet of styles without its comments; "" if it could load something: if it has a

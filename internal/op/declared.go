@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/lazyregexp"
 )
 
 // namePattern matches the tool names that MCP clients accept. Our names are snake_case, except
 // those that a contract prescribes otherwise.
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
+var namePattern = lazyregexp.New(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
 
 // checkOperation adds the mistakes of a declaration to wrong.
 func checkOperation(o *Operation, surface string, wrong *problems) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 )
 
 // Template is a prompt template with the fields of its file.
@@ -51,9 +51,9 @@ type Example struct {
 }
 
 var (
-	idForm      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	versionForm = regexp.MustCompile(`^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$`)
-	placeholder = regexp.MustCompile(`\[([A-Za-z][A-Za-z0-9_]{0,63})\]`)
+	idForm      = lazyregexp.New(`^[a-z][a-z0-9-]{0,63}$`)
+	versionForm = lazyregexp.New(`^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$`)
+	placeholder = lazyregexp.New(`\[([A-Za-z][A-Za-z0-9_]{0,63})\]`)
 )
 
 // maxTemplate bounds a template's text, in bytes.

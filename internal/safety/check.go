@@ -1,9 +1,10 @@
 package safety
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"loregate/internal/lazyregexp"
 )
 
 // namedChecks are the checks that a policy can use beside patterns.
@@ -11,8 +12,8 @@ var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "ib
 	"credential": hasCredential, "password": hasPassword, "random_token": hasRandomToken}
 
 var (
-	digitRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
-	ibanForm = regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`)
+	digitRun = lazyregexp.New(`\b\d(?:[ -]?\d){12,18}\b`)
+	ibanForm = lazyregexp.New(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`)
 )
 
 // hasCardNumber reports whether a text has 13 to 19 digits with a valid check digit (ISO/IEC 7812,
@@ -61,7 +62,7 @@ func hasIBAN(s string) bool {
 }
 
 // credentialForm is a name of a secret with its value: "api_key = …", "the password of the server is …".
-var credentialForm = regexp.MustCompile(`(?i)(?:\b|_)(?:p[a@4][s$5]{2}(?:w[o0]rd|wd|phrase|code)?s?|pwd|pin|login|` +
+var credentialForm = lazyregexp.New(`(?i)(?:\b|_)(?:p[a@4][s$5]{2}(?:w[o0]rd|wd|phrase|code)?s?|pwd|pin|login|` +
 	`(?:\w+[_-])*(?:secret|token|api|access|private|auth|signing|encryption|client|master|license|licence|webhook)` +
 	`[_ -]?(?:access[_ -]?)?(?:key|token|secret|password|id)?|credentials?)\b` +
 	`[^.\n=:]{0,40}?(?:=|:|\bis\b|\bto\b|->|→)\s*["'` + "`" + `]?([^\s"'` + "`" + `,]{4,})`)
@@ -94,7 +95,7 @@ func looksSecret(value string) bool {
 }
 
 // passwordForm is a password's name with its value: "root pw changed to …", "log in as … with …".
-var passwordForm = regexp.MustCompile(`(?i)\b(?:p[a@4][s$5]{2}(?:w[o0]r[dt]|wd|phrase|code)?|pwd?|pin|log-?ins?|credentials?)\b` +
+var passwordForm = lazyregexp.New(`(?i)\b(?:p[a@4][s$5]{2}(?:w[o0]r[dt]|wd|phrase|code)?|pwd?|pin|log-?ins?|credentials?)\b` +
 	`[^.\n]{0,40}?(?:=|:|\bis\b|\bto\b|\bwith\b|\bas\b|->|→|/| )\s*["'` + "`" + `]?([^\s"'` + "`" + `,/]{4,})`)
 
 // hasPassword reports whether a text has the name of a password, followed by a value that is no word.
@@ -114,7 +115,7 @@ func mixesWords(value string) bool {
 }
 
 // tokenForm is a word as long as a key.
-var tokenForm = regexp.MustCompile(`[A-Za-z0-9_-]{24,}`)
+var tokenForm = lazyregexp.New(`[A-Za-z0-9_-]{24,}`)
 
 // minMixed is the least number of small letters, capitals and digits in a random token.
 const minMixed = 4

@@ -12,11 +12,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"loregate/internal/blob"
+	"loregate/internal/lazyregexp"
 )
 
 // Kept stores bytes that belong to a target's state.
@@ -56,7 +56,7 @@ func (k Kept) Path(sum string) (string, error) {
 	return filepath.Abs(path)
 }
 
-var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unsafeInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
 // FileName turns any text into a name that is valid on every file system.
 func FileName(text string) string {

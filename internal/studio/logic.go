@@ -1,17 +1,18 @@
 package studio
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 var (
-	sentenceForm = regexp.MustCompile(`[^.;\n]+`)
-	timerForm    = regexp.MustCompile(`(?i)every ([0-9]+(?:\.[0-9]+)?) ?(?:s|sec|seconds?)\b`)
-	doForm       = regexp.MustCompile(`(?i)\b(show|hide|toggle|say|rotate|turn|move|raise|lower)\b\s*(.*)$`)
-	byForm       = regexp.MustCompile(`(?i)\bby (-?[0-9]+(?:\.[0-9]+)?)\b`)
-	nodeForm     = regexp.MustCompile(`^[A-Za-z0-9 _.-]{1,60}$`)
+	sentenceForm = lazyregexp.New(`[^.;\n]+`)
+	timerForm    = lazyregexp.New(`(?i)every ([0-9]+(?:\.[0-9]+)?) ?(?:s|sec|seconds?)\b`)
+	doForm       = lazyregexp.New(`(?i)\b(show|hide|toggle|say|rotate|turn|move|raise|lower)\b\s*(.*)$`)
+	byForm       = lazyregexp.New(`(?i)\bby (-?[0-9]+(?:\.[0-9]+)?)\b`)
+	nodeForm     = lazyregexp.New(`^[A-Za-z0-9 _.-]{1,60}$`)
 )
 
 // Rules parses sentences of the form "when it is entered, say Mind the step". The error for a

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/blob"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/studio/intake"
 )
@@ -138,7 +138,7 @@ func (w *Work) readOwn(ctx context.Context, in ImportIn) (own OwnFile, err error
 // maxModel is the size of the largest file that is imported, in bytes.
 const maxModel = 256 << 20
 
-var notInAssetName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notInAssetName = lazyregexp.New(`[^A-Za-z0-9_]+`)
 
 // AssetName derives an asset's name from the export's file name.
 func (m Manifest) AssetName() string {

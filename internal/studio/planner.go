@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/studio/phrase"
@@ -182,7 +182,7 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 }
 
 // headForm matches the start of a description up to its first preposition or mark.
-var headForm = regexp.MustCompile(`(?i)^(?:[\p{L}\p{N}'’-]+ ?)+?(?:$|[,.;:]|\b(?:with|of|in|at|on|by|for|from|near|under|over|beside|around|and|that|which)\b)`)
+var headForm = lazyregexp.New(`(?i)^(?:[\p{L}\p{N}'’-]+ ?)+?(?:$|[,.;:]|\b(?:with|of|in|at|on|by|for|from|near|under|over|beside|around|and|that|which)\b)`)
 
 // headOf returns the first noun phrase of a description.
 func headOf(words string) string {
@@ -284,10 +284,10 @@ func (s *Studio) chooseTarget(d *draft, said phrase.Reading, a phrase.Act, in pl
 	return fit[0], true
 }
 
-var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
+var nameWord = lazyregexp.New(`[\p{L}0-9'’+-]+`)
 
 // codenameForm matches the codename of a card.
-var codenameForm = regexp.MustCompile(`(?:^|\s)(:[a-z][a-z0-9-]*)`)
+var codenameForm = lazyregexp.New(`(?:^|\s)(:[a-z][a-z0-9-]*)`)
 
 // findNames finds the names of places in a request: the longest runs of up to six words. A single
 // word without a capital counts behind "the" or a verb, not behind "a".
@@ -387,13 +387,13 @@ func askWhichPlace(meant string, names []string) *question {
 
 // ofForm matches "the tavern of Mosswell": a place that the words describe, followed by the name of
 // another card that it belongs to.
-var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
+var ofForm = lazyregexp.New(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
 var (
 	// knownForm matches the head of "the market": a place that the speaker takes to be known.
-	knownForm = regexp.MustCompile(`^(?i:the) ([\p{L}]{3,})(?:$|[ ,](?i:with|at|by|and)\b)`)
+	knownForm = lazyregexp.New(`^(?i:the) ([\p{L}]{3,})(?:$|[ ,](?i:with|at|by|and)\b)`)
 	// properForm matches a name at the start of a description.
-	properForm = regexp.MustCompile(`^(?:the )?(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)*)`)
+	properForm = lazyregexp.New(`^(?:the )?(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)*)`)
 )
 
 // foreignArticles are words that begin a description and no name.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 )
 
@@ -47,7 +47,7 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 
 // reference matches a call's reference to a result of an earlier step: $2.manifest, or
 // $last.manifest for the step just before.
-var reference = regexp.MustCompile(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
+var reference = lazyregexp.New(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
 
 // resolveRefs replaces references by the results of earlier steps.
 func (x *executor) resolveRefs(input raw) (raw, error) {

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 )
@@ -197,7 +197,7 @@ func (sl *slot) acquire(ctx context.Context, ahead func(n int)) (release func(),
 	}, nil
 }
 
-var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`)
+var targetForm = lazyregexp.New(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`)
 
 // resolveTarget finds the target for a tool: the named one, or without a name the only kind that
 // supports the tool.

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
+	"loregate/internal/lazyregexp"
 )
 
 // Swept is the content that no record of a run and no target refers to.
@@ -105,7 +105,7 @@ func (s *Studio) markRunContent(ctx context.Context, named map[blob.Sum]bool) er
 }
 
 // sumForm matches the hashes of content in journals, in any field.
-var sumForm = regexp.MustCompile(`[0-9a-f]{64}`)
+var sumForm = lazyregexp.New(`[0-9a-f]{64}`)
 
 // markTargetContent marks everything in the targets' journals that looks like a hash as referenced.
 func (s *Studio) markTargetContent(named map[blob.Sum]bool) error {

@@ -9,10 +9,10 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 )
@@ -79,7 +79,7 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportI
 	return studio.ImportOut{Assets: []string{name}, Summary: sum}, t.putLevel(ctx, in.Level, l)
 }
 
-var scnForm = regexp.MustCompile(`(?m)^path="res://([^"]+\.scn)"`)
+var scnForm = lazyregexp.New(`(?m)^path="res://([^"]+\.scn)"`)
 
 // importFile has the engine import the project's new files. The engine always exits with status 0,
 // so importFile checks that the expected file exists.

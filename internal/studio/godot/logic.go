@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 )
@@ -40,7 +40,7 @@ func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work, in studio.Blue
 	return out, err
 }
 
-var errorForm = regexp.MustCompile(`(?m)^SCRIPT ERROR: (.*)$`)
+var errorForm = lazyregexp.New(`(?m)^SCRIPT ERROR: (.*)$`)
 
 func compileErrors(said string) []string {
 	return slicesx.Map(errorForm.FindAllStringSubmatch(said, 20), func(m []string) string { return m[1] })

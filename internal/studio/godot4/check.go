@@ -2,9 +2,10 @@ package godot4
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // section is a part of a text of Godot: a tag with fields in brackets, and properties.
@@ -47,9 +48,9 @@ func (p *parser) skipSpace(more string) {
 }
 
 var (
-	nameForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/:.]*`)
-	numberForm = regexp.MustCompile(`^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
-	stringForm = regexp.MustCompile(`^[&^]?"([^"\\]|\\.)*"`)
+	nameForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_/:.]*`)
+	numberForm = lazyregexp.New(`^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+	stringForm = lazyregexp.New(`^[&^]?"([^"\\]|\\.)*"`)
 )
 
 // value reads one value: a string, a number, a word, a constructor, a list or a dictionary.
@@ -168,7 +169,7 @@ func parseSections(text string) ([]section, error) {
 	}
 }
 
-var resourceForm = regexp.MustCompile(`(Ext|Sub)Resource\("([^"]*)"\)`)
+var resourceForm = lazyregexp.New(`(Ext|Sub)Resource\("([^"]*)"\)`)
 
 // checkScene checks a scene of format 3.
 func checkScene(text string, files map[string][]byte) error {
@@ -240,9 +241,9 @@ func checkNode(s section, paths map[string]bool) error {
 }
 
 // oldScript are forms of GDScript 1 that GDScript 2 refuses.
-var oldScript = regexp.MustCompile(`^\s*(export|onready|tool|remote|master|puppet)\b|\byield\(|\.connect\("[^"]*",\s*self`)
+var oldScript = lazyregexp.New(`^\s*(export|onready|tool|remote|master|puppet)\b|\byield\(|\.connect\("[^"]*",\s*self`)
 
-var topLevel = regexp.MustCompile(`^(@\w+(\(.*\))? )*(@\w+|extends|class_name|signal|const|var|enum|func|static func|#)\b?`)
+var topLevel = lazyregexp.New(`^(@\w+(\(.*\))? )*(@\w+|extends|class_name|signal|const|var|enum|func|static func|#)\b?`)
 
 // checkScript checks a script of GDScript 2: its lines and their indentation by tabs, its brackets, and
 // forms of the older version.
@@ -276,7 +277,7 @@ func checkScript(text string) error {
 	return nil
 }
 
-var stringInside = regexp.MustCompile(`"([^"\\]|\\.)*"`)
+var stringInside = lazyregexp.New(`"([^"\\]|\\.)*"`)
 
 func balanced(code string) bool {
 	pairs := map[rune]rune{')': '(', ']': '[', '}': '{'}

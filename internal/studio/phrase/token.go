@@ -1,12 +1,13 @@
 package phrase
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"loregate/internal/lazyregexp"
 )
 
 // The kinds of tokens.
@@ -43,11 +44,11 @@ func anyHas(in []token, class string) bool {
 func (t token) isVerb(verb string) bool { return t.is["verb"] == verb }
 
 var (
-	pathForm   = regexp.MustCompile(`^(?:[A-Za-z][\w+.-]*:)?[~\w.\-]*[/\\][^\s,;"'()]*|^~[\w.\-]*|^[\p{L}\p{N}_\-]+\.(?i:glb|gltf|obj|fbx|stl|usdz?|ply|dae|blend)\b`)
-	targetForm = regexp.MustCompile(`^(?:blender|godot|unreal):[\p{L}\p{N}_-]+`)
-	quoteForm  = regexp.MustCompile(`^(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?:$|[^\p{L}]))`)
-	numberForm = regexp.MustCompile(`^[-−]?\d+(?:\.\d+)?`)
-	wordPiece  = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_'’-]*`)
+	pathForm   = lazyregexp.New(`^(?:[A-Za-z][\w+.-]*:)?[~\w.\-]*[/\\][^\s,;"'()]*|^~[\w.\-]*|^[\p{L}\p{N}_\-]+\.(?i:glb|gltf|obj|fbx|stl|usdz?|ply|dae|blend)\b`)
+	targetForm = lazyregexp.New(`^(?:blender|godot|unreal):[\p{L}\p{N}_-]+`)
+	quoteForm  = lazyregexp.New(`^(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?:$|[^\p{L}]))`)
+	numberForm = lazyregexp.New(`^[-−]?\d+(?:\.\d+)?`)
+	wordPiece  = lazyregexp.New(`^\p{L}[\p{L}\p{N}_'’-]*`)
 )
 
 // Name is a name in a sentence that the caller knows.
@@ -86,7 +87,7 @@ func tokenize(text string, names []Name) []token {
 }
 
 // commaForm matches a decimal comma: a number with one in a list that semicolons divide. It keeps the length of a text.
-var commaForm = regexp.MustCompile(`(\d),(\d+)( ?(?:m|cm|mm|km) ?;)`)
+var commaForm = lazyregexp.New(`(\d),(\d+)( ?(?:m|cm|mm|km) ?;)`)
 
 // isLetter reports whether a text ends with a letter or digit.
 func isLetter(s string) bool {
@@ -115,7 +116,7 @@ func nextToken(s string, afterLetter, afterNumber bool) (token, int) {
 	}
 	for _, p := range []struct {
 		kind string
-		form *regexp.Regexp
+		form *lazyregexp.Regexp
 	}{{kindTarget, targetForm}, {kindPath, pathForm}, {kindNumber, numberForm}, {kindWord, wordPiece}} {
 		if p.kind != kindNumber && afterLetter && p.kind != kindWord {
 			continue

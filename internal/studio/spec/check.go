@@ -4,11 +4,11 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 )
 
 // The bounds of a scene. MaxParts is the number of parts after all repeats; package build also
@@ -21,10 +21,10 @@ const (
 	maxWall   = 4_000.  // length of a chain of walls or of a palisade, in metres
 )
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+var nameForm = lazyregexp.New(`^[a-z][a-z0-9_-]{0,39}$`)
 
 // memberForm is the form of the number of a member of a repeat.
-var memberForm = regexp.MustCompile(`^[1-9][0-9]{0,4}$`)
+var memberForm = lazyregexp.New(`^[1-9][0-9]{0,4}$`)
 
 // Check checks all that the schema cannot express. The error names the path of the part.
 func (s *Scene) Check() error {

@@ -2,11 +2,11 @@ package command
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 )
 
@@ -65,7 +65,7 @@ var askText string
 // askForm is a form of questions.
 type askForm struct {
 	kind Asked
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 }
 
 // askForms are the forms of ask.txt, in order.
@@ -82,13 +82,13 @@ var askForms = sync.OnceValue(func() (all []askForm) {
 			continue
 		}
 		form = replaceNames(form, lists)
-		all = append(all, askForm{Asked(kind), regexp.MustCompile("^(?:" + form + ")$")})
+		all = append(all, askForm{Asked(kind), lazyregexp.New("^(?:" + form + ")$")})
 	}
 	return all
 })
 
 // capitals are the names of lists in ask.txt.
-var capitals = regexp.MustCompile(`ANYONE|WAYS|HERE|NOW|CAN|BE|I|X`)
+var capitals = lazyregexp.New(`ANYONE|WAYS|HERE|NOW|CAN|BE|I|X`)
 
 // replaceNames replaces the names of lists in a form by their values. lists has names and values in turn.
 func replaceNames(form string, lists []string) string {
@@ -105,14 +105,14 @@ func replaceNames(form string, lists []string) string {
 }
 
 // askLeads are the words before a question that ask for its answer.
-var askLeads = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("LEADS")) })
+var askLeads = sync.OnceValue(func() *lazyregexp.Regexp { return lazyregexp.New(askLine("LEADS")) })
 
 // askFillers are words of a question that change nothing.
-var askFillers = regexp.MustCompile(` (?:please|exactly|actually|really|the hell|the heck|on earth|by the way|i ` +
+var askFillers = lazyregexp.New(` (?:please|exactly|actually|really|the hell|the heck|on earth|by the way|i ` +
 	`wonder|again|anyway|for me)\b`)
 
 // askOpens are the words that a plain question begins with.
-var askOpens = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(askLine("OPENS")) })
+var askOpens = sync.OnceValue(func() *lazyregexp.Regexp { return lazyregexp.New(askLine("OPENS")) })
 
 // contractions are the short forms of words in questions.
 var contractions = sync.OnceValue(func() map[string]string {
@@ -135,10 +135,10 @@ func askLine(name string) string {
 }
 
 // initials are short words with a point that ends no sentence: Master J. Blott.
-var initials = regexp.MustCompile(`\b([A-Z]|Mr|Mrs|Ms|Dr|St)\.`)
+var initials = lazyregexp.New(`\b([A-Z]|Mr|Mrs|Ms|Dr|St)\.`)
 
 // nearHere matches a direction in front of "here" that adds nothing: what is down here?
-var nearHere = regexp.MustCompile(`(?i)\b(?:up|down|over|out|in) (here|there)\b`)
+var nearHere = lazyregexp.New(`(?i)\b(?:up|down|over|out|in) (here|there)\b`)
 
 // ReadQuestion reads a plain question about the world. It returns false for any other command: for an act, for a
 // request

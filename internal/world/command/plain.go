@@ -1,10 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 )
 
@@ -29,40 +29,40 @@ var plainForms = func() map[string]string {
 }()
 
 // ambiguousForms are forms that are other words, too: they count only where the word behind them cannot follow the other.
-var ambiguousForms = map[string]*regexp.Regexp{
-	"ill": regexp.MustCompile(`(?i)^(?:be|go|take|do|have|come|bring|help|try|buy|pay|wait|walk|get|give|tell|see|ask)\b`),
-	"id":  regexp.MustCompile(`(?i)^(?:like|love|rather|be|have|say)\b`),
-	"r":   regexp.MustCompile(`(?i)^(?:u|you|they|we|these|those|there|the)\b`), "ya": regexp.MustCompile(`.`),
-	"ye": regexp.MustCompile(`.`), "art": regexp.MustCompile(`(?i)^(?:thou|you)\b`),
-	"hes": regexp.MustCompile(`.`), "lets": regexp.MustCompile(`(?i)^(?:go|see|talk|look|take|try|sit|eat|drink)\b`),
+var ambiguousForms = map[string]*lazyregexp.Regexp{
+	"ill": lazyregexp.New(`(?i)^(?:be|go|take|do|have|come|bring|help|try|buy|pay|wait|walk|get|give|tell|see|ask)\b`),
+	"id":  lazyregexp.New(`(?i)^(?:like|love|rather|be|have|say)\b`),
+	"r":   lazyregexp.New(`(?i)^(?:u|you|they|we|these|those|there|the)\b`), "ya": lazyregexp.New(`.`),
+	"ye": lazyregexp.New(`.`), "art": lazyregexp.New(`(?i)^(?:thou|you)\b`),
+	"hes": lazyregexp.New(`.`), "lets": lazyregexp.New(`(?i)^(?:go|see|talk|look|take|try|sit|eat|drink)\b`),
 }
 
 // chatter matches words that only tell a mood, and emoticons.
-var chatter = regexp.MustCompile(`(?i)(?:^|[ ,]+)(?:lol|rofl|lmao|(?:ha ?){2,}h?|(?:he){2,}|xd|:-?[)(DPp]|;-?\)|` +
+var chatter = lazyregexp.New(`(?i)(?:^|[ ,]+)(?:lol|rofl|lmao|(?:ha ?){2,}h?|(?:he){2,}|xd|:-?[)(DPp]|;-?\)|` +
 	`<3)(?:$|[ ,.!?]+)`)
 
 // unasked are questions in an order of words that English has not, or has for statements, and their usual order.
 var unasked = []struct {
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 	usual string
 }{
-	{regexp.MustCompile(`(?i)^(who|whom|what|where|why|how(?: (?:much|many|long|far|old)(?: \w+)?)?|which \w+) (i|` +
+	{lazyregexp.New(`(?i)^(who|whom|what|where|why|how(?: (?:much|many|long|far|old)(?: \w+)?)?|which \w+) (i|` +
 		`you|he|she|it|we|they) ` +
 		`(am|are|is|was|were|can|could|will|would|must|should|do|did|does)\b(.*)$`), "$1 $3 $2$4"},
-	{regexp.MustCompile(`(?i)^(what|where|why|how(?: (?:much|many|long|far)(?: \w+)?)?|which \w+) (i|you|we|` +
+	{lazyregexp.New(`(?i)^(what|where|why|how(?: (?:much|many|long|far)(?: \w+)?)?|which \w+) (i|you|we|` +
 		`they) (have|need|want|carry|go|see|sell|get|know|think|` +
 		`live|work|sit|not)\b(.*)$`), "$1 do $2 $3$4"},
-	{regexp.MustCompile(`(?i)^(?:how much|what) costs? (?:a |an |the )?(.+?)([?.! ]*)$`), "how much does $1 cost$2"},
-	{regexp.MustCompile(`(?i)^how much (?:does )?((?:a |an |the |` +
+	{lazyregexp.New(`(?i)^(?:how much|what) costs? (?:a |an |the )?(.+?)([?.! ]*)$`), "how much does $1 cost$2"},
+	{lazyregexp.New(`(?i)^how much (?:does )?((?:a |an |the |` +
 		`your )?[\w' ]+?) costs?([?.! ]*)$`), "how much does $1 cost$2"},
-	{regexp.MustCompile(`(?i)^((?:the |my |your )?[\pL'-]+(?: [\pL'-]+)?) (where|what|who) (is|` +
+	{lazyregexp.New(`(?i)^((?:the |my |your )?[\pL'-]+(?: [\pL'-]+)?) (where|what|who) (is|` +
 		`are)([?.! ]*)$`), "$2 $3 $1$4"},
-	{regexp.MustCompile(`(?i)^((?:the |this |that )?(?:[\pL'-]+ )?[\pL'-]+) (is|are|was|` +
+	{lazyregexp.New(`(?i)^((?:the |this |that )?(?:[\pL'-]+ )?[\pL'-]+) (is|are|was|` +
 		`were) ([^?]+)\?+$`), "$2 $1 $3?"},
 }
 
 // inverted matches the beginnings of questions that have their usual order.
-var inverted = regexp.MustCompile(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|` +
+var inverted = lazyregexp.New(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|` +
 	`whom|whose|what|where|why|when|how|which|and|but|so|` +
 	`if|you|i|there|it|that|this|well|any|\w+,)\b`)
 
@@ -83,7 +83,7 @@ func reorderQuestion(text string) string {
 }
 
 // addressed matches a form of address at the end of words, in front of their mark.
-var addressed = regexp.MustCompile(`(?i)^(.*[^,]),? (?:sir|ma'am|monsieur|madame|mademoiselle|miss|mister|mate|my (?:friend|dear)|` +
+var addressed = lazyregexp.New(`(?i)^(.*[^,]),? (?:sir|ma'am|monsieur|madame|mademoiselle|miss|mister|mate|my (?:friend|dear)|` +
 	`good (?:sir|man|woman)|pal|buddy|m'lady|milady|my (?:lord|lady))([?.!]*)$`)
 
 // cutAddressed cuts off a form of address at the end, unless it is a name: talk to the miss.
@@ -101,10 +101,10 @@ func cutAddressed(text string) string {
 }
 
 // plainWords finds the words of a text.
-var plainWords = regexp.MustCompile(`'?[\pL][\pL'’]*`)
+var plainWords = lazyregexp.New(`'?[\pL][\pL'’]*`)
 
 // closerLook matches the wish to look at something.
-var closerLook = regexp.MustCompile(`(?i)^i(?:'d| would) (?:like|love|want) (?:to (?:have|take|get) )?(?:an? )?` +
+var closerLook = lazyregexp.New(`(?i)^i(?:'d| would) (?:like|love|want) (?:to (?:have|take|get) )?(?:an? )?` +
 	`(?:closer |good |better |quick |proper )?look at `)
 
 // Plain returns a text with the plain forms of old, short and sloppy words: hast thou, im, thx. Words in quotation marks
@@ -155,7 +155,7 @@ var statementSubjects = strings.Fields(
 )
 
 // statesOfOneself matches statements of the player about itself, which are no acts.
-var statesOfOneself = regexp.MustCompile(`(?i)^(?:(?:i|we)(?:'m| am|'re| are) (?:\w+ly |so |very |too |not |` +
+var statesOfOneself = lazyregexp.New(`(?i)^(?:(?:i|we)(?:'m| am|'re| are) (?:\w+ly |so |very |too |not |` +
 	`just |only |still |also |really |quite |such |a |an |the |all |no |in |from |` +
 	`at |on )*(\w+)\b|(?:i|we) (?:have|had|was|were|did|do not|don't|didn't|can't|cannot|could not|couldn't|won't|` +
 	`wouldn't|know|knew|think|` +
@@ -192,7 +192,7 @@ func IsStatement(text string) bool {
 }
 
 // mayOrder matches statements about oneself that may be acts: I have a look, I see to the fire.
-var mayOrder = regexp.MustCompile(`(?i)^(?:i|we) (?:(?:have|had) (?:to|a|an|some|another)\b|(?:like|love|prefer|` +
+var mayOrder = lazyregexp.New(`(?i)^(?:i|we) (?:(?:have|had) (?:to|a|an|some|another)\b|(?:like|love|prefer|` +
 	`mean|feel|see|remember|find|only|` +
 	`just|always) \w+)`)
 
@@ -253,7 +253,7 @@ func isFinite(w string) bool {
 }
 
 // courteousLead matches the beginning of courtesies and of short answers.
-var courteousLead = regexp.MustCompile(`(?i)^(?:oh |ah |well |and |but |so |many |my )*(?:thanks?|thank you|` +
+var courteousLead = lazyregexp.New(`(?i)^(?:oh |ah |well |and |but |so |many |my )*(?:thanks?|thank you|` +
 	`hello|hi|hey|good (?:morning|day|` +
 	`evening|night|afternoon)|morning|evening|afternoon|goodnight|good ?bye|bye|farewell|see you|so long|` +
 	`i am sorry|i'm sorry|` +

@@ -1,15 +1,15 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 )
 
 // interjection matches words before a comma that only call for attention.
-var interjection = regexp.MustCompile(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|oh|aha|um|uh|hm+|er|well|so|now|` +
+var interjection = lazyregexp.New(`(?i)^(?:(?:oi|oy|hey|ho|yo|psst|ahoy|ah|oh|aha|um|uh|hm+|er|well|so|now|` +
 	`now then|` +
 	`look|listen|look here|see here|i say|say|excuse me|pardon(?: me)?|beg(?:ging your)? pardon|right|okay|ok|` +
 	`my word|what ho|` +
@@ -27,7 +27,7 @@ func CutInterjections(text string) string {
 }
 
 // exclaims matches exclamations that have the form of a question: what a lovely bell.
-var exclaims = regexp.MustCompile(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|lovely|nice|fine|beautiful|awful|` +
+var exclaims = lazyregexp.New(`(?i)^(?:oh |ah |my )*(?:what (?:an?|such|lovely|nice|fine|beautiful|awful|` +
 	`terrible|ugly|strange|` +
 	`splendid|pretty) .*[^?]|how \w+[^?]*!|how (?:lovely|nice|beautiful|awful|sad|strange|wonderful|charming|` +
 	`pretty|ugly|splendid|` +
@@ -88,15 +88,15 @@ type Sentence struct {
 }
 
 // actAndQuestion matches an act, and a question about it behind a comma: feel the nets, are they wet?
-var actAndQuestion = regexp.MustCompile(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was|were|does|do|did|has|have|had|` +
+var actAndQuestion = lazyregexp.New(`(?i)^([^,?]+),( +(?:and )?(?:is|are|was|were|does|do|did|has|have|had|` +
 	`can|will|what|who|whose|` +
 	`why|where|when|how)\b[^,]*\?)$`)
 
 // titled matches a title and a name at the beginning: Master Wilkin, when does the tide turn?
-var titled = regexp.MustCompile(`^(?:Master|Captain|Mistress|Mother|Father|Old|Dear|Good) \p{Lu}\p{Ll}+,`)
+var titled = lazyregexp.New(`^(?:Master|Captain|Mistress|Mother|Father|Old|Dear|Good) \p{Lu}\p{Ll}+,`)
 
 // twoQuestions matches two questions in one: where am I and how do I get out?
-var twoQuestions = regexp.MustCompile(`(?i)^((?:what|who|where|when|why|how|which)\b[^,?.!]*),? and ` +
+var twoQuestions = lazyregexp.New(`(?i)^((?:what|who|where|when|why|how|which)\b[^,?.!]*),? and ` +
 	`((?:what|who|where|when|why|how|which)\b[^?.!]*\?)$`)
 
 // ReadSentences splits a command that somebody is spoken to in, or a question is asked in, beside something else. It

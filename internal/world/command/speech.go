@@ -1,9 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // Speech is a command to speak, before the names in it are known.
@@ -16,30 +17,30 @@ type Speech struct {
 
 // speechForms are the verbs of speech by what they begin the words with.
 var speechForms = []struct {
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 	lead string
 	said bool
 	asks bool
 }{
-	{regexp.MustCompile(`(?i)^(?:ask|question|tell|inform|remind|assure|promise|warn|inquire of|enquire of)$`), "",
+	{lazyregexp.New(`(?i)^(?:ask|question|tell|inform|remind|assure|promise|warn|inquire of|enquire of)$`), "",
 		false, true},
-	{regexp.MustCompile(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you",
+	{lazyregexp.New(`(?i)^(?:thank|thanks|thank you|thank you to|thanks to|give thanks to)$`), "thank you",
 		false, false},
-	{regexp.MustCompile(`(?i)^(?:greet|welcome|hail|say hello to|say hi to|wave hello to)$`), "hello", false, false},
-	{regexp.MustCompile(`(?i)^(?:wish|congratulate)$`), "", false, true},
-	{regexp.MustCompile(`(?i)^(?:apologi[sz]e to|say sorry to|beg pardon of)$`), "I am sorry", false, false},
-	{regexp.MustCompile(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`),
+	{lazyregexp.New(`(?i)^(?:greet|welcome|hail|say hello to|say hi to|wave hello to)$`), "hello", false, false},
+	{lazyregexp.New(`(?i)^(?:wish|congratulate)$`), "", false, true},
+	{lazyregexp.New(`(?i)^(?:apologi[sz]e to|say sorry to|beg pardon of)$`), "I am sorry", false, false},
+	{lazyregexp.New(`(?i)^(?:bid farewell to|say goodbye to|say farewell to|wave goodbye to|take leave of)$`),
 		"goodbye", false, false},
-	{regexp.MustCompile(`(?i)^(?:say|whisper|shout|yell|mutter|murmur|announce|declare|reply|answer)$`), "", true,
+	{lazyregexp.New(`(?i)^(?:say|whisper|shout|yell|mutter|murmur|announce|declare|reply|answer)$`), "", true,
 		false},
-	{regexp.MustCompile(`(?i)^(?:talk to|talk with|speak to|speak with|chat to|chat with|converse with|shout to|` +
+	{lazyregexp.New(`(?i)^(?:talk to|talk with|speak to|speak with|chat to|chat with|converse with|shout to|` +
 		`shout at|whisper to|say to|call out to|` +
 		`reply to|explain to|confess to|complain to|mention to|introduce myself to|joke with|gossip with)$`), "",
 		false, false},
 }
 
 // speechLeads are words before a verb of speech that change nothing.
-var speechLeads = regexp.MustCompile(`(?i)^(?:(?:please|now|then|and|ok|okay|well|so|i|i'll|i will|let me|i want to|` +
+var speechLeads = lazyregexp.New(`(?i)^(?:(?:please|now|then|and|ok|okay|well|so|i|i'll|i will|let me|i want to|` +
 	`i would like to|i'd like to|can i|may i|could i|try to|go and|go) )+`)
 
 // ReadSpeech reads a command that begins with a verb of speech. It returns false for any other command, and for one of
@@ -75,7 +76,7 @@ func Unquote(words string) string {
 }
 
 // toYou begins questions to somebody that are no requests.
-var toYou = regexp.MustCompile(`(?i)^(?:and |but |so |well |then )*(?:(?:are|were|do|did|have|had|aren't|don't|` +
+var toYou = lazyregexp.New(`(?i)^(?:and |but |so |well |then )*(?:(?:are|were|do|did|have|had|aren't|don't|` +
 	`didn't|haven't) (?:you|u)|(?:who|what|where|why|how|when|which)(?:'s| \w+)*? (?:are|were|do|did|have|had|would|` +
 	`will|can|could) (?:you|u)|` +
 	`(?:who|what|where|why|how|when)(?:'s| is| are) your)\b`)

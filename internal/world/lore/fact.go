@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/world"
 )
@@ -31,7 +31,7 @@ const (
 	fieldFact   = "factType"
 )
 
-var factForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var factForm = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
 
 // factsFilter returns a filter for cards with a codename whose type may be that of a fact.
 func (l *Lore) factsFilter() canon.Filter { return canon.Filter{Types: l.typeNames, Coded: true} }

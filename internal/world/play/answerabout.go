@@ -2,11 +2,11 @@ package play
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -370,7 +370,7 @@ func countStems(sentence string, stems []string) (n int) {
 
 // longName matches a name of several words. The first of them, if it is a common noun, does not have its own
 // meaning there: a sentence on the Rent Stone is none on the rent.
-var longName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)+`)
+var longName = lazyregexp.New(`\b\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)+`)
 
 // stemsOf returns the stems of a sentence, without the common nouns that only begin a longer name, unless the other
 // words of the name are among some stems.

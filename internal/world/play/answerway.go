@@ -1,10 +1,10 @@
 package play
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
@@ -12,7 +12,7 @@ import (
 )
 
 // nearestWords are words before a kind of place that change nothing: the places around are looked through in order.
-var nearestWords = regexp.MustCompile(`(?i)^(?:nearest|closest|next|local) `)
+var nearestWords = lazyregexp.New(`(?i)^(?:nearest|closest|next|local) `)
 
 // answerWay answers a question for the ways out, for the end of one, for the way to something or for its place.
 func (a *answerer) answerWay() (string, error) {

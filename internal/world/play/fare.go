@@ -1,10 +1,10 @@
 package play
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -129,7 +129,7 @@ func (s *turn) answerFare(who world.Card, thing, said string) (string, error) {
 }
 
 // asksMenu matches the question for all that there is to eat or drink.
-var asksMenu = regexp.MustCompile(`(?i)^(?:so |and |well,? )*(?:what\b.*\b(?:serve|have|got|eat|drink|menu|offer)|` +
+var asksMenu = lazyregexp.New(`(?i)^(?:so |and |well,? )*(?:what\b.*\b(?:serve|have|got|eat|drink|menu|offer)|` +
 	`(?:do|have) you (?:have |got )?(?:anything|something) to (?:eat|drink)|` +
 	`is there (?:anything|something) to (?:eat|drink))\b`)
 

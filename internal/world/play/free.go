@@ -2,12 +2,12 @@ package play
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
@@ -38,7 +38,7 @@ func freeAct(text string) (i command.Intent, ok bool) {
 }
 
 // asksBehindComma matches the question behind a name: letter man, how much is it
-var asksBehindComma = regexp.MustCompile(
+var asksBehindComma = lazyregexp.New(
 	`(?i),\s*(?:who|what|whose|where|when|why|how|which|is|are|do|does|did|have|has|can|will)\b`,
 )
 

@@ -2,11 +2,11 @@ package play
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -45,7 +45,7 @@ func planOpen(h *handled) error {
 }
 
 // shutFast matches words that tell why a thing does not open.
-var shutFast = regexp.MustCompile(`(?i)\b(painted|nailed|rusted|bricked|boarded|walled|screwed|jammed|stuck|frozen|welded) (shut|up|fast|over)\b`)
+var shutFast = lazyregexp.New(`(?i)\b(painted|nailed|rusted|bricked|boarded|walled|screwed|jammed|stuck|frozen|welded) (shut|up|fast|over)\b`)
 
 // checkNotFast refuses to open a thing whose text says that it is shut for good.
 func (h *handled) checkNotFast(t subject) error {

@@ -2,11 +2,11 @@ package play
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -16,20 +16,20 @@ import (
 )
 
 // goodsPattern matches words that ask somebody for goods: if she sells pie, do you have any rope, what do you sell.
-var goodsPattern = regexp.MustCompile(`(?i)\b(?:you|he|she|they|if|whether)(?: also| still)? (?:sells?|have|has|` +
+var goodsPattern = lazyregexp.New(`(?i)\b(?:you|he|she|they|if|whether)(?: also| still)? (?:sells?|have|has|` +
 	`got|` +
 	`serves?|offers?)(?: got)?(?: for sale)?\b(?: (?:a|an|any|some|the|more|of|another) )*(.*)`)
 
 // asksGoods matches the question for everything that somebody sells.
-var asksGoods = regexp.MustCompile(`(?i)\bwhat (?:else )?(?:do |does |have )?(?:you|he|she|` +
+var asksGoods = lazyregexp.New(`(?i)\bwhat (?:else )?(?:do |does |have )?(?:you|he|she|` +
 	`they) (?:also )?(?:sell|sells|serve|have|has|got)` +
 	`(?: (?:got )?(?:for sale|to sell))?(?: here)?[?. ]*$|\b(?:what|anything|something|things?|` +
 	`goods)\b.*\bfor sale\b|\byour (?:wares|goods|prices)\b`)
 
 // asksFor reports whether words ask for something, and do not only keep up a conversation.
 func asksFor(said string) bool {
-	if slices.ContainsFunc([]*regexp.Regexp{wishPattern, pleasePattern, measurePattern, asksMe, requestPattern},
-		func(p *regexp.Regexp) bool { return p.MatchString(said) }) {
+	if slices.ContainsFunc([]*lazyregexp.Regexp{wishPattern, pleasePattern, measurePattern, asksMe, requestPattern},
+		func(p *lazyregexp.Regexp) bool { return p.MatchString(said) }) {
 		return true
 	}
 	if command.IsRemark(said) || command.IsStatement(said) {
@@ -141,18 +141,18 @@ func isTopic(subject, said string) bool {
 }
 
 // asksOpinion matches the question for somebody's opinion of a thing, which is its part.
-var asksOpinion = regexp.MustCompile(`(?i)\b(?:what (?:do|does|did|would) (?:you|he|she|they) (?:think|make|say|` +
+var asksOpinion = lazyregexp.New(`(?i)\b(?:what (?:do|does|did|would) (?:you|he|she|they) (?:think|make|say|` +
 	`feel)s? (?:of|about)|(?:do|did|don't) you (?:like|love|hate|trust|enjoy|believe in)|` +
 	`your opinion (?:of|on|about)|how do you (?:like|find|feel about)) ([^,?.]+)`)
 
 // remedyPattern matches the question for something against a trouble.
-var remedyPattern = regexp.MustCompile(`(?i)\b(?:something|anything) (?:for|against) ([^?.!,]+)`)
+var remedyPattern = lazyregexp.New(`(?i)\b(?:something|anything) (?:for|against) ([^?.!,]+)`)
 
 // asksElse matches questions that have food or drink in them, and ask for neither.
-var asksElse = regexp.MustCompile(`(?i)^(?:who|whose|why|when|where|how|about)\b`)
+var asksElse = lazyregexp.New(`(?i)^(?:who|whose|why|when|where|how|about)\b`)
 
 // requestPattern matches requests to do something, which nobody does for words alone; the verb is the first part.
-var requestPattern = regexp.MustCompile(`(?i)^(?:please |then |so |but )*(?:(?:can|could|will|would|won't|` +
+var requestPattern = lazyregexp.New(`(?i)^(?:please |then |so |but )*(?:(?:can|could|will|would|won't|` +
 	`can't) you (?:please |kindly |perhaps |ever |` +
 	`happen to |possibly )*(\w+)|(?:can|could|may|might|shall) (?:i|we) (?:please )?(\w+)|(?:teach|lend|sing|read|` +
 	`write|draw|pay|help|buy|forgive|join|follow|kiss|` +
@@ -172,17 +172,17 @@ func isPersonal(said string) bool {
 }
 
 // priceWished matches the question for the price of a thing to somebody.
-var priceWished = regexp.MustCompile(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|` +
+var priceWished = lazyregexp.New(`(?i)\bhow much (?:do i owe you for|do you (?:want|ask|take|charge) for|` +
 	`would you (?:want|take) ` +
 	`for|for|is|are|costs?|would|does|do) (?:(?:a|an|some|the|one|another|slice|piece|cup|mug|glass|bowl|pint|jar|` +
 	`pot|of|your) )*(.+?)(?: costs?(?: me)?)?[?.! ]*$`)
 
 // priceAsked matches the question for a price as a part of a sentence: how much a love letter costs.
-var priceAsked = regexp.MustCompile(`(?i)^how much (?:(?:an?|the|one|some) )(.+?) (?:costs?|is|are)[?.! ]*$`)
+var priceAsked = lazyregexp.New(`(?i)^how much (?:(?:an?|the|one|some) )(.+?) (?:costs?|is|are)[?.! ]*$`)
 
 // thingWished returns the thing that words ask somebody for, to have or to buy.
 func thingWished(said string) (thing string, ok bool) {
-	for n, p := range []*regexp.Regexp{wishPattern, goodsPattern, priceWished, pleasePattern, measurePattern} {
+	for n, p := range []*lazyregexp.Regexp{wishPattern, goodsPattern, priceWished, pleasePattern, measurePattern} {
 		m := p.FindStringSubmatch(said)
 		if m == nil {
 			continue
@@ -202,7 +202,7 @@ func thingWished(said string) (thing string, ok bool) {
 }
 
 // measurePattern matches a measure of a thing, which is asked for with no more words: a pint of beer.
-var measurePattern = regexp.MustCompile(`(?i)^(?:(?:a|an|one|two|three|another) )((?:pint|glass|mug|cup|tankard|` +
+var measurePattern = lazyregexp.New(`(?i)^(?:(?:a|an|one|two|three|another) )((?:pint|glass|mug|cup|tankard|` +
 	`jug|bottle|slice|piece|bowl|plate|pot|loaf)s? of .+?)[.! ]*$`)
 
 // isGoods reports whether a name is that of a thing that may change hands, and not of a person or of a thought.
@@ -336,9 +336,9 @@ func (s *turn) findKnown(who world.Card, said string, own bool) (string, error) 
 
 // asksMeasure matches the question for a number or a time, and measures a sentence that has one.
 var (
-	asksMeasure = regexp.MustCompile(`(?i)\b(?:how (?:long|often|many|much|far|old|big|deep|heavy|tall|soon)|` +
+	asksMeasure = lazyregexp.New(`(?i)\b(?:how (?:long|often|many|much|far|old|big|deep|heavy|tall|soon)|` +
 		`since when|^when|what time|until when)\b`)
-	measures = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|` +
+	measures = lazyregexp.New(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|` +
 		`twenty|thirty|forty|fifty|hundred|thousand|dozen|half|once|` +
 		`twice|years?|days?|hours?|minutes?|weeks?|months?|mornings?|evenings?|nights?|noon|always|never|since|every|` +
 		`each|monday|tuesdays?|wednesday|thursday|friday|saturday|sundays?|` +
@@ -406,7 +406,7 @@ func subjectOf(said string) string {
 }
 
 // whoseNoun matches the noun that a question word belongs to.
-var whoseNoun = regexp.MustCompile(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do|does|did|have|has|was|were|can|` +
+var whoseNoun = lazyregexp.New(`(?i)^(?:whose|which|what) (\w+) (?:is|are|do|does|did|have|has|was|were|can|` +
 	`will|would)\b`)
 
 // vagueNouns are nouns that a question is hardly about.

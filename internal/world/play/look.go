@@ -1,11 +1,11 @@
 package play
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
@@ -89,7 +89,7 @@ func (s *turn) planLookAt(name string) error {
 }
 
 // writing matches words of a sentence that tells of writing, or quotes it.
-var writing = regexp.MustCompile(`[“"‘]|\b[A-Z]{3,}\b|(?i)\b(?:says?|reads?|written|writes|writing|chalked|letters|lettered|` +
+var writing = lazyregexp.New(`[“"‘]|\b[A-Z]{3,}\b|(?i)\b(?:says?|reads?|written|writes|writing|chalked|letters|lettered|` +
 	`inscri\w+|marks?|marked|labels?|labelled|names?|numbers?|numbered|carved|painted|printed|lists?|tells?|spells?|signed)\b`)
 
 // checkLegible refuses to read a thing of which nothing is known but a sentence of the place that tells of no writing.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -85,7 +85,7 @@ func (needsCard) Error() string { return "world: a noun must become a card first
 func (r referent) isPromotable() bool { return r.isPromotableAs(false) }
 
 // ownerForm matches the form of a noun that owns what follows.
-var ownerForm = regexp.MustCompile(`['’]s$`)
+var ownerForm = lazyregexp.New(`['’]s$`)
 
 // isPromotableAs is isPromotable for an act that needs somebody, if person is set.
 func (r referent) isPromotableAs(person bool) bool {

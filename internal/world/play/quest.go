@@ -3,11 +3,11 @@ package play
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -15,7 +15,7 @@ import (
 
 // The words of commands about quests, as they are typed.
 var (
-	questLists = regexp.MustCompile(`^(?:(?:list|show|check|open|read|see|view|what are|whats|what's) )?` +
+	questLists = lazyregexp.New(`^(?:(?:list|show|check|open|read|see|view|what are|whats|what's) )?` +
 		`(?:me )?(?:my |the )*(?:quests?|tasks?|errands?|missions?|journal|score|progress)(?: log| list)?$|` +
 		`^how am i doing(?: so far)?$|` +
 		`^(?:do i have|have i got|are there|is there|what|which|any) (?:a |an |any |some |the )?` +
@@ -75,7 +75,7 @@ func (r sentenceReader) questIntent(text string) (i command.Intent, ok bool, err
 }
 
 // agreeing matches the words of agreement before those that accept.
-var agreeing = regexp.MustCompile(`^(?:(?:ok(?:ay)?|yes|yeah|yep|sure|al(?:l )?right|fine|well|right|gladly|` +
+var agreeing = lazyregexp.New(`^(?:(?:ok(?:ay)?|yes|yeah|yep|sure|al(?:l )?right|fine|well|right|gladly|` +
 	`of course|certainly|good|great|oh|then|so)[,!.]? +)+`)
 
 // cutGiver returns the name of a quest without a possessive before it, and without somebody here who is addressed or

@@ -2,11 +2,11 @@ package play
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -16,26 +16,26 @@ import (
 
 // courtesy is a kind of words that everybody answers in kind.
 type courtesy struct {
-	said  *regexp.Regexp
+	said  *lazyregexp.Regexp
 	shown string // what several people do together
 	lines []string
 }
 
 // courtesies are in order: the first that fits counts.
 var courtesies = []courtesy{
-	{regexp.MustCompile(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good ?night|so long|take care|` +
+	{lazyregexp.New(`(?i)\b(?:goodbye|good bye|bye|farewell|see you|good ?night|so long|take care|` +
 		`sleep well)\b`), "bid you farewell",
 		[]string{"Go well.", "Until the next time.", "Mind how you go.", "Farewell, then.", "Safe ways.", "Good day."}},
-	{regexp.MustCompile(`(?i)\b(?:thank|thanks|thank you|grateful|cheers)\b`), "nod", []string{"You are welcome.",
+	{lazyregexp.New(`(?i)\b(?:thank|thanks|thank you|grateful|cheers)\b`), "nod", []string{"You are welcome.",
 		"Don't mention it.", "No need for thanks.", "Any time.", "It was nothing.", "Glad to."}},
-	{regexp.MustCompile(`(?i)\b(?:sorry|apolog|pardon|forgive|^i lied\b)`), "take it well",
+	{lazyregexp.New(`(?i)\b(?:sorry|apolog|pardon|forgive|^i lied\b)`), "take it well",
 		[]string{"No harm done.", "It is forgotten.", "Say no more of it.", "Well. All right.", "These things happen."}},
-	{regexp.MustCompile(`(?i)\bhow (?:are you(?: all| both| today| doing)*|do you do|is (?:business|life|trade)|` +
+	{lazyregexp.New(`(?i)\bhow (?:are you(?: all| both| today| doing)*|do you do|is (?:business|life|trade)|` +
 		`goes (?:it|business))[?.! ]*$|` +
 		`\bhow's (?:business|life|trade|it going)\b|^are you (?:well|all right|` +
 		`alright)\b`), "nod", []string{"Well enough, thank you.",
 		"I cannot complain.", "Much as yesterday.", "Well, and you?", "No worse than the weather."}},
-	{regexp.MustCompile(`(?i)^(?:oh |and |well )?(?:hello|hi|hey|greetings|excuse me|good (?:morning|day|evening|` +
+	{lazyregexp.New(`(?i)^(?:oh |and |well )?(?:hello|hi|hey|greetings|excuse me|good (?:morning|day|evening|` +
 		`afternoon)|morning|evening|afternoon|well met|` +
 		`nice to meet you|pleased to meet you)\b`), "greet you", greetingLines},
 }
@@ -50,16 +50,16 @@ var greetingLines = []string{
 
 // shortAnswers are kinds of short answers, and the lines to them.
 var shortAnswers = []courtesy{
-	{regexp.MustCompile(`(?i)^(?:not (?:now|yet|today)|(?:no|perhaps|maybe),? (?:not now|later|another time|` +
+	{lazyregexp.New(`(?i)^(?:not (?:now|yet|today)|(?:no|perhaps|maybe),? (?:not now|later|another time|` +
 		`not yet|not today|tomorrow)|later|another time|` +
 		`some other time|maybe|perhaps|` +
 		`never ?mind)\b`), "nod", []string{"Another time, then.", "As you like.", "It will keep.", "There is no hurry."}},
-	{regexp.MustCompile(`(?i)^(?:no|not really|not at all|not for me|i decline|i refuse|i'd rather not)\b`), "nod",
+	{lazyregexp.New(`(?i)^(?:no|not really|not at all|not for me|i decline|i refuse|i'd rather not)\b`), "nod",
 		[]string{"As you like.", "No harm in asking.", "Well, then not.", "So be it."}},
-	{regexp.MustCompile(`(?i)^(?:really|no|is that (?:so|true)|truly|are you (?:sure|serious|certain))\?|` +
+	{lazyregexp.New(`(?i)^(?:really|no|is that (?:so|true)|truly|are you (?:sure|serious|certain))\?|` +
 		`^(?:are you (?:sure|serious|certain)|really|wow|goodness|huh)\b`),
 		"nod", []string{"As true as I stand here.", "So I said.", "You may believe it or not.", "I would not say it otherwise."}},
-	{regexp.MustCompile(`(?i)^(?:yes|sure|gladly|certainly|absolutely|indeed|of course|deal|agreed|with pleasure|` +
+	{lazyregexp.New(`(?i)^(?:yes|sure|gladly|certainly|absolutely|indeed|of course|deal|agreed|with pleasure|` +
 		`okay|fine|all ?right|right|true|very well|` +
 		`i see|i understand|both|exactly|` +
 		`please)\b`), "nod", []string{"Good.", "Well, then.", "So we are agreed.", "I am glad to hear it."}},
@@ -67,41 +67,41 @@ var shortAnswers = []courtesy{
 
 // Patterns of what somebody is asked about itself.
 var (
-	asksName = regexp.MustCompile(`(?i)\b(?:who (?:are|r) (?:you|u)(?:,? (?:sir|madam|then|exactly))?[?.! ]*$|` +
+	asksName = lazyregexp.New(`(?i)\b(?:who (?:are|r) (?:you|u)(?:,? (?:sir|madam|then|exactly))?[?.! ]*$|` +
 		`what(?:'s| is) your (?:name|job|trade|` +
 		`work)|what are you called|what (?:do you|(?:is it|it is) that you|you) do(?: here| for a living|` +
 		` all day)?(?: (?:on|at|in) .+)?[?.! ]*$|who (?:he|she) is|is your name|` +
 		`(?:about )?(?:your|his|her)(?:self| name| job| trade)|what (?:he|she) does(?: here)?|` +
 		`what are you doing(?: ` +
 		`here)?[?.! ]*$|your names|about you)\b|\bwho (?:are|r) (?:you|u)\b`)
-	asksAge   = regexp.MustCompile(`(?i)\bhow old (?:are you|(?:he|she) is)|\byour age\b|\b(?:his|her) age\b`)
-	asksAgain = regexp.MustCompile(`(?i)^(?:(?:what|sorry, what|pardon, what) (?:did you|have you|do you|` +
+	asksAge   = lazyregexp.New(`(?i)\bhow old (?:are you|(?:he|she) is)|\byour age\b|\b(?:his|her) age\b`)
+	asksAgain = lazyregexp.New(`(?i)^(?:(?:what|sorry, what|pardon, what) (?:did you|have you|do you|` +
 		`was that you|were you) (?:just )?(?:say|said|saying|mean)\b|say (?:that|it) again|come again|` +
 		`(?:can|could|would) you (?:please )?(?:repeat|say) (?:that|it)|pardon\?|what\?|what was that)`)
-	directionsPattern = regexp.MustCompile(`(?i)^for (?:directions|the way|the road) to (.+?)[.?! ]*$`)
-	asksLeave         = regexp.MustCompile(`(?i)^(?:can|could|may|might) (?:i|we) (?:please )?(?:ask|tell|bother|` +
+	directionsPattern = lazyregexp.New(`(?i)^for (?:directions|the way|the road) to (.+?)[.?! ]*$`)
+	asksLeave         = lazyregexp.New(`(?i)^(?:can|could|may|might) (?:i|we) (?:please )?(?:ask|tell|bother|` +
 		`trouble) you(?: (?:something|a (?:question|favou?r)|a thing|for a moment))?[?.! ]*$`)
-	asksIfIs = regexp.MustCompile(`(?i)^(?:so |and |but )?(?:are|aren't) you (?:really |by chance |` +
+	asksIfIs = lazyregexp.New(`(?i)^(?:so |and |but )?(?:are|aren't) you (?:really |by chance |` +
 		`perhaps |not )*(?:an? |the )?([\pL' -]+?)\??$`)
-	asksAdvice = regexp.MustCompile(`(?i)\b(?:recommend|suggest|advi[sc]e|what (?:should|shall|would) (?:i|` +
+	asksAdvice = lazyregexp.New(`(?i)\b(?:recommend|suggest|advi[sc]e|what (?:should|shall|would) (?:i|` +
 		`you) (?:have|eat|drink|buy|do)|` +
 		`what(?:'s| is) (?:good|the best|your best)|anything (?:nice|good|special|fresh|tasty))\b`)
-	asksWork = regexp.MustCompile(`(?i)\b(?:any work|some work|work for me|^for (?:some |any )?work|(?:a|any|` +
+	asksWork = lazyregexp.New(`(?i)\b(?:any work|some work|work for me|^for (?:some |any )?work|(?:a|any|` +
 		`some) jobs?|quests?|tasks?|errands?|help you|needs? (?:any )?help|needs? (?:a|any) hand|` +
 		`can help|my help|of (?:any )?(?:use|help|service)|what do you need|do anything for you|` +
 		`can i do (?:something )?for you|` +
 		`(?:anything|something) (?:that )?i (?:can|could) do|in need of (?:work|help)|for hire|work here)\b`)
-	insults = regexp.MustCompile(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|` +
+	insults = lazyregexp.New(`(?i)\b(?:stupid|ugly|bad|awful|terrible|stinks?|smelly?|hate|boring|fools?|` +
 		`liars?|thief|worst|dirty|too (?:expensive|dear|much|loud)|` +
 		`lazy|rude|fat|idiots?|silly|cheats?|mad|nasty|horrible|disgusting|wrong|not much|dislike|cheap|useless|` +
 		`poor)\b`)
-	praise = regexp.MustCompile(`(?i)\b(?:nice|lovely|good|kind|beautiful|best|fine|like|love|great|pretty|` +
+	praise = lazyregexp.New(`(?i)\b(?:nice|lovely|good|kind|beautiful|best|fine|like|love|great|pretty|` +
 		`wonderful|sweet|clever|brave|handsome|splendid|charming|` +
 		`fair|admire|warm|delicious|famous|excellent|magnificent|gorgeous|impressive|amazing|fantastic|brilliant)\b`)
 )
 
 // owesNothing matches the question for a debt.
-var owesNothing = regexp.MustCompile(`(?i)\b(?:do )?i owe (?:you|him|her|them)(?: anything| something| for (?:it|that|this))?[?.! ]*$`)
+var owesNothing = lazyregexp.New(`(?i)\b(?:do )?i owe (?:you|him|her|them)(?: anything| something| for (?:it|that|this))?[?.! ]*$`)
 
 // noWork are the lines of those who are asked for work and have none.
 var noWork = []string{"I have no work for you.", "Nothing that needs doing, thank you.", "Not here. Ask about.",
@@ -184,7 +184,7 @@ func (s *turn) replyTo(b bond, said string) (string, error) {
 }
 
 // offerPattern matches a line that offers something.
-var offerPattern = regexp.MustCompile(`(?i)\b(?:would you|will you|won't you|do you want|care for|have (?:a|some)|` +
+var offerPattern = lazyregexp.New(`(?i)\b(?:would you|will you|won't you|do you want|care for|have (?:a|some)|` +
 	`take (?:a|some|one)|help yourself|want (?:a|some|one)|like (?:a|some|one)|if you (?:will|like|want)|you may ` +
 	`have|can have|shall i|let me)\b|\bthere is “`)
 
@@ -248,10 +248,10 @@ func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 }
 
 // takesJob matches words that take on work without its name.
-var takesJob = regexp.MustCompile(`(?i)\b(?:accept|take|take on|do)\b.*\b(?:job|work|task|quest|errand|offer|commission)\b`)
+var takesJob = lazyregexp.New(`(?i)\b(?:accept|take|take on|do)\b.*\b(?:job|work|task|quest|errand|offer|commission)\b`)
 
 // acceptPattern matches the acceptance of an offer.
-var acceptPattern = regexp.MustCompile(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|` +
+var acceptPattern = lazyregexp.New(`(?i)^(?:well,? |oh,? |and |then |so )*(?:yes|sure|gladly|certainly|` +
 	`absolutely|of course|with pleasure|okay|deal|agreed|fine|` +
 	`all ?right|very well|why not|i accept|i agree|i'm in|count me in|(?:yes,? |ok(?:ay)?,? )?i(?:'ll| will| can|` +
 	`'d love to| would love to|'d be glad to) (?:do|take|accept|help|go|try|gladly|bring|fetch|see to)|` +

@@ -2,10 +2,10 @@ package play
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/slicesx"
@@ -15,12 +15,12 @@ import (
 )
 
 // everyonePattern matches the names of all who are here, at the begin of words.
-var everyonePattern = regexp.MustCompile(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|` +
+var everyonePattern = lazyregexp.New(`(?i)^(?:every(?:one|body)|both(?: of (?:them|you))?|them both|` +
 	`the (?:two|three) of them|them all|all of (?:them|you)|all|the (?:others|` +
 	`crowd|people|company|(?:whole |entire )?room|(?:whole|entire) (?:\w+))|anyone|anybody|people)(?: here| around| present)?\b[,:]? ?`)
 
 // wishPattern matches the wish to have a thing.
-var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|` +
+var wishPattern = lazyregexp.New(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?:i(?:'d| would| should) (?:like|` +
 	`love|fancy)|i fancy|i buy|i'll buy|i'll have|i will have|i'd rather have|i'll take|i ` +
 	`will take|i (?:really )?(?:want|need)|(?:could|can|may|might) (?:i|we) (?:please )?(?:have|get|buy|order|` +
 	`trouble you for)|` +
@@ -34,11 +34,11 @@ var wishPattern = regexp.MustCompile(`(?i)^(?:(?:please|just|maybe|perhaps) )?(?
 	`tonight))?(?:,? please\b.*|,? if .+| from .+)?[.!?]*$`)
 
 // pleasePattern matches a thing that is asked for with no more words: a beer, please.
-var pleasePattern = regexp.MustCompile(`(?i)^(?:just )?(?:(?:a|an|one|two|three|some|another|` +
+var pleasePattern = lazyregexp.New(`(?i)^(?:just )?(?:(?:a|an|one|two|three|some|another|` +
 	`more) )?(.+?),? (?:please|of your (?:best|finest))[.! ]*$`)
 
 // tellMePattern matches the request to be told something of the one who is spoken to.
-var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:kindly |please )?|` +
+var tellMePattern = lazyregexp.New(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:kindly |please )?|` +
 	`i was wondering if you would be so (?:very )?kind as to |would you (?:be so kind as to|mind) )?(?:tell me|` +
 	`telling me|let me know|` +
 	`explain(?: to me)?|i (?:would|'d) (?:like|love) to know|i (?:wonder|ask myself|want to know|was wondering|` +
@@ -46,22 +46,22 @@ var tellMePattern = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|w
 	`(?:if|whether)\b[^?.]*)[?.! ]*$`)
 
 // replyPattern matches a yes or a no, perhaps with more words.
-var replyPattern = regexp.MustCompile(`(?i)^(?:yes|no|yes please|no thanks|no thank you|gladly|with pleasure|of ` +
+var replyPattern = lazyregexp.New(`(?i)^(?:yes|no|yes please|no thanks|no thank you|gladly|with pleasure|of ` +
 	`course|i accept|i decline)(?:[,.!]|$)`)
 
 // pardonPattern matches apologies with their reason.
-var pardonPattern = regexp.MustCompile(`(?i)^(?:i am|i'm|so|very) (?:very |so |really )?sorry\b|^(?:i ` +
+var pardonPattern = lazyregexp.New(`(?i)^(?:i am|i'm|so|very) (?:very |so |really )?sorry\b|^(?:i ` +
 	`)?apologi[sz]e for\b|^sorry (?:about|for|if|that|to)\b`)
 
 // courtesyLead matches courtesies in front of a name.
-var courtesyLead = regexp.MustCompile(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
+var courtesyLead = lazyregexp.New(`(?i)^(?:see you(?: later| soon)?|goodbye|good bye|bye|farewell|thank you|` +
 	`thanks|` +
 	`good (?:morning|day|evening|night|afternoon)|goodnight|(?:morning|evening|afternoon) |hello|hi|hey(?: you|` +
 	` there)?|oi|oy|ho|yo|psst|ahoy|ah|oh|well|now|` +
 	`excuse me|pardon me|pardon|sorry|i am sorry) `)
 
 // callsAnimal matches words that call an animal.
-var callsAnimal = regexp.MustCompile(`(?i)^(?:here|come|come here|psst?|pss pss|who's a good),? (?:kitty|puss|pussy|cat|boy|girl|` +
+var callsAnimal = lazyregexp.New(`(?i)^(?:here|come|come here|psst?|pss pss|who's a good),? (?:kitty|puss|pussy|cat|boy|girl|` +
 	`birdie|doggy|dog|chick|fishy|crabby)\b|^(?:kitty|puss|pss),? (?:kitty|puss|pss)\b`)
 
 // utterance is a command with the signs that it is said to somebody.
@@ -93,7 +93,7 @@ func readUtterance(text string) (u utterance, ok bool) {
 	}
 	u.text, u.greets = text, courtesyLead.FindString(text)
 	u.speech, u.speaks = command.ReadSpeech(text)
-	for _, p := range []*regexp.Regexp{wishPattern, pleasePattern, measurePattern} {
+	for _, p := range []*lazyregexp.Regexp{wishPattern, pleasePattern, measurePattern} {
 		if m := p.FindStringSubmatch(text); m != nil && u.wish == "" && (p != pleasePattern || !command.HasCommand(m[1])) {
 			u.wish = m[1]
 		}
@@ -117,35 +117,35 @@ func readUtterance(text string) (u utterance, ok bool) {
 }
 
 // nounPattern matches a noun that stands for a question: tide?
-var nounPattern = regexp.MustCompile(`(?i)^(?:(?:the|your|his|her|this|that) )?(\pL{3,})\?+$`)
+var nounPattern = lazyregexp.New(`(?i)^(?:(?:the|your|his|her|this|that) )?(\pL{3,})\?+$`)
 
 // speechLead matches words that only go on with a talk.
-var speechLead = regexp.MustCompile(`(?i)^(?:(?:and|but|so|then|well|okay|now|oh|also|or)(?:,? then)?,? )+`)
+var speechLead = lazyregexp.New(`(?i)^(?:(?:and|but|so|then|well|okay|now|oh|also|or)(?:,? then)?,? )+`)
 
 // callPattern matches words that somebody's name may stand in front of, without a comma.
-var callPattern = regexp.MustCompile(`(?i)^([\pL'’-]+(?: [\pL'’-]+){0,2}?) (?:who|what|why|where|when|how|which|` +
+var callPattern = lazyregexp.New(`(?i)^([\pL'’-]+(?: [\pL'’-]+){0,2}?) (?:who|what|why|where|when|how|which|` +
 	`are|is|do|does|did|have|has|can|` +
 	`could|will|would|may|you|your|i|i'm|please|thanks|thank|hello)\b`)
 
 // thanksPattern matches thanks with their reason.
-var thanksPattern = regexp.MustCompile(`(?i)^(?:many |my )?(?:thanks|thank you)\b`)
+var thanksPattern = lazyregexp.New(`(?i)^(?:many |my )?(?:thanks|thank you)\b`)
 
 // payPattern matches the wish to pay somebody.
-var payPattern = regexp.MustCompile(`(?i)^(?:i )?(?:want to |would like to |'d like to )?(?:pay|` +
+var payPattern = lazyregexp.New(`(?i)^(?:i )?(?:want to |would like to |'d like to )?(?:pay|` +
 	`settle up with) (?:the )?(.+?)[.! ]*$`)
 
 // greetingLead matches a greeting or a farewell at the begin of words.
-var greetingLead = regexp.MustCompile(`(?i)^(?:good (?:morning|day|evening|night|afternoon)|hello|hi|hey|` +
+var greetingLead = lazyregexp.New(`(?i)^(?:good (?:morning|day|evening|night|afternoon)|hello|hi|hey|` +
 	`greetings|goodbye|good bye|bye|farewell|goodnight)\b`)
 
 // offersHelp matches offers and requests for leave to speak.
-var offersHelp = regexp.MustCompile(`(?i)^let me (?:help|assist|carry|take|hold) (?:you|him|her|them)\b|^(?:can|` +
+var offersHelp = lazyregexp.New(`(?i)^let me (?:help|assist|carry|take|hold) (?:you|him|her|them)\b|^(?:can|` +
 	`could|may|shall|might|should) (?:i|we) (?:perhaps |please )?(?:help|ask|join|tell|offer|pay|thank|show|` +
 	`assist|serve|` +
 	`bother|trouble|buy|kiss|hug|call) you\b`)
 
 // asksMe matches requests to do something for the player: teach me the song, lend us a penny.
-var asksMe = regexp.MustCompile(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?:teach|lend|` +
+var asksMe = lazyregexp.New(`(?i)^(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?:teach|lend|` +
 	`sing|read|write|draw|pay|help|buy|` +
 	`explain|forgive|believe|trust|join|follow|kiss|marry|answer|guide|lead|call|let|play|tell|sell|bring|pour|` +
 	`serve|cook|make|show) (?:me|us)\b`)
@@ -266,7 +266,7 @@ func (s *turn) isTalking() (bool, error) {
 }
 
 // toAll matches courtesies to all who are there.
-var toAll = regexp.MustCompile(`(?i)\b(?:all|everyone|everybody|folks|friends|ladies|gentlemen|gents|` +
+var toAll = lazyregexp.New(`(?i)\b(?:all|everyone|everybody|folks|friends|ladies|gentlemen|gents|` +
 	`people)[.! ]*(?:,|$)`)
 
 // talkToAll returns the act of saying words aloud.

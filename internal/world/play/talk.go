@@ -2,11 +2,11 @@ package play
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
@@ -158,11 +158,11 @@ func (s *turn) answerClauses(b bond, said string, heard []string) (string, error
 }
 
 // nextQuestion matches the beginning of a question behind other words.
-var nextQuestion = regexp.MustCompile(`(?i),? and ((?:what|how|why|where|when|who|is|are|can|could|may|do|does|` +
+var nextQuestion = lazyregexp.New(`(?i),? and ((?:what|how|why|where|when|who|is|are|can|could|may|do|does|` +
 	`did|will|would|since when)\b)`)
 
 // tagQuestion matches questions that only ask for assent.
-var tagQuestion = regexp.MustCompile(`(?i)^(?:is|isn't|are|aren't|do|don't|does|doesn't|has|hasn't|was|wasn't|` +
+var tagQuestion = lazyregexp.New(`(?i)^(?:is|isn't|are|aren't|do|don't|does|doesn't|has|hasn't|was|wasn't|` +
 	`did|didn't|won't|will) (?:it|he|she|they|you|there|that)(?: not| think)?\?*$|^(?:right|eh|no)\?$`)
 
 // clausesOf splits words at their commas and sentences. A question mark belongs to all clauses that may be questions.

@@ -1,10 +1,10 @@
 package play
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
@@ -173,10 +173,10 @@ func isNounAhead(w string) bool {
 }
 
 // tellsOf reports whether a sentence has a pronoun for somebody.
-var tellsOf = regexp.MustCompile(`(?i)\b(?:he|she|him|his|her|hers|himself|herself)\b`)
+var tellsOf = lazyregexp.New(`(?i)\b(?:he|she|him|his|her|hers|himself|herself)\b`)
 
 // kept matches sentences that tell of somebody something that one does not tell of oneself.
-var kept = regexp.MustCompile(`(?i)\b(?:secret|hid(?:e|es|den)|conceal\w*|nobody knows|no one knows|never told|` +
+var kept = lazyregexp.New(`(?i)\b(?:secret|hid(?:e|es|den)|conceal\w*|nobody knows|no one knows|never told|` +
 	`not yet told|has not told|` +
 	`not say|does not (?:admit|know)|pretend\w*|asham\w*|suspects?|forge\w*|in love|afraid|terrified|lie[sd]?|` +
 	`lying|steals?|stole|stolen|thief|` +
@@ -244,7 +244,7 @@ var firstPlurals = []string{
 	"ourselves",
 }
 
-var firstSingular = regexp.MustCompile(`\b(?:I (?:am|was)|I'(?:m|ve|ll)|I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b`)
+var firstSingular = lazyregexp.New(`\b(?:I (?:am|was)|I'(?:m|ve|ll)|I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b`)
 
 // spokenBy returns a line as its speaker says it: several people say "we".
 func spokenBy(t world.Card, line string) string {
@@ -281,7 +281,7 @@ func inPlural(line string) string {
 var reasonWords = strings.Fields("because since for so lest as due reason therefore hence")
 
 // asksWhy matches the question for a reason.
-var asksWhy = regexp.MustCompile(`(?i)^(?:[\w ]+, )?(?:and |but |so )?why\b`)
+var asksWhy = lazyregexp.New(`(?i)^(?:[\w ]+, )?(?:and |but |so )?why\b`)
 
 // tellsWhy reports whether a sentence may tell a reason.
 func tellsWhy(sentence string) bool {
