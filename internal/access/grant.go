@@ -60,6 +60,7 @@ type Request struct {
 	Unshown        bool   // its answer is compared and not shown, so that its access record names no card
 	Waits          bool   // most of its time is that of others: of its parts, a model, a program, a stream's reader
 	Unsure         Unsure // the fate of marks of secrecy that may mean none
+	TakesAnswer    bool   // a call may say what such marks, and copies of hidden sentences, are
 	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
 

@@ -22,7 +22,6 @@ type writer struct {
 
 	done    map[canon.CardID]bool // cards written so far; each is written at most once
 	along   []canon.CardID        // cards that were written as parts of another card
-	looked  int                   // sentences looked for in hidden texts
 	patched markup.Result         // result of the last patch
 }
 
@@ -103,9 +102,6 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
 	w.done[card.ID] = true
-	if err := w.checkNotCopied(canon.Card{}, card); err != nil {
-		return canon.Card{}, fault.Below(s.path, err)
-	}
 	return card, w.writeParts(s, card)
 }
 
@@ -144,7 +140,7 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if err := w.deps.tags.Check(w.call, held, s.ifMatch, s.text.hasContent()); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
-	before, after := c, c
+	after := c
 	e := canon.Edit{Fields: s.fields, Codename: s.codename}
 	if s.typ != "" {
 		typ, err := w.plan.Type(w.ctx, s.typ)
@@ -177,9 +173,6 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 		if err := step(); err != nil {
 			return canon.Card{}, fault.Below(s.path, err)
 		}
-	}
-	if err := w.checkNotCopied(before, c); err != nil {
-		return canon.Card{}, fault.Below(s.path, err)
 	}
 	return c, w.writeParts(s, c)
 }

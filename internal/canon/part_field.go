@@ -91,7 +91,7 @@ func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 	case answer == access.UnsureHides:
 		return true, nil
 	}
-	return false, UnsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
+	return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
 		Why: "the field's name looks secret, and hides nothing", Remedy: "call it gm_notes to hide it"}})
 }
 

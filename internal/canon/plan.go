@@ -25,6 +25,7 @@ type Plan struct {
 	divided map[CardID]*dividedText // of these contents, those with hidden parts
 	// hidesPast are the cards whose earlier versions the plan hides.
 	hidesPast map[CardID]bool
+	looked    int // sentences looked for in hidden texts
 
 	composes bool // see Composes
 

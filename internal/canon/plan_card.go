@@ -88,6 +88,11 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	}
 	p.planCard(ActCreate, &c)
 	p.made[c.Key] = c.ID
+	if !n.Undivided && !n.MarksKnown && !n.AsWritten {
+		if err := p.checkNotCopied(Card{}, c); err != nil {
+			return Card{}, err
+		}
+	}
 	return c, p.writeParts(c)
 }
 
@@ -145,6 +150,11 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 		string(c.Fields) != string(before.Fields) {
 		p.hidesPast[c.ID] = p.hidesPast[c.ID] || e.HidePast
 		p.planCard(ActUpdate, &c)
+		if !e.Undivided && !e.MarksKnown && !e.AsWritten && !e.opens && e.exact == nil {
+			if err := p.checkNotCopied(before, c); err != nil {
+				return Card{}, err
+			}
+		}
 	}
 	if err := p.writeParts(c); err != nil {
 		return Card{}, err

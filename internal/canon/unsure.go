@@ -97,11 +97,11 @@ func unsureMarks(g access.Grant, field, was string, form secrecy.Form, read *sec
 		marks = append(marks, UnsureMark{Field: field, Line: u.Line, Text: u.Text, Why: whyUnsure(u),
 			Remedy: remedyOf(u, form)})
 	}
-	return list, UnsureFault(marks)
+	return list, unsureFault(marks)
 }
 
-// UnsureFault returns the fault of marks of which only their author knows whether they hide; nil if there are none.
-func UnsureFault(all []UnsureMark) error {
+// unsureFault returns the fault of marks of which only their author knows whether they hide; nil if there are none.
+func unsureFault(all []UnsureMark) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 	m := UnsureMark{Field: "content", Line: 1 + strings.Count(text[:at], "\n"), Text: markup.Shorten(line, 80),
 		Why:    "marks hide nothing in a card of type " + c.Type,
 		Remedy: "write it into a card of its own with level gm"}
-	return UnsureFault([]UnsureMark{m})
+	return unsureFault([]UnsureMark{m})
 }
 
 // checkNoneAdded returns a fault if a game master writes new text under marks that were opened, which hide nothing
@@ -185,11 +185,11 @@ func (p *Plan) checkNoneAdded(text string, opened []secrecy.Mark) error {
 			Why:    "the mark around this was opened and hides nothing, also no new text",
 			Remedy: "write the new text in a mark of its own to hide it"}
 	})
-	return UnsureFault(all)
+	return unsureFault(all)
 }
 
-// CopiedMark is a sentence that is written for everybody, without a mark, and is hidden in a card.
-func CopiedMark(sentence string, in Card) UnsureMark {
+// copiedMark is a sentence that is written for everybody, without a mark, and is hidden in a card.
+func copiedMark(sentence string, in Card) UnsureMark {
 	name := in.Name
 	if in.HoldsParts() {
 		name = strings.TrimSuffix(name, "+"+in.Part)
@@ -221,6 +221,6 @@ func (p *Plan) checkNameMarks(field string, c Card) error {
 
 // saysHiddenFault returns the fault of a name, tag or field that says of a card that it is hidden.
 func saysHiddenFault(field string, line int, text string) error {
-	return UnsureFault([]UnsureMark{{Field: field, Line: line, Text: markup.Shorten(text, 80),
+	return unsureFault([]UnsureMark{{Field: field, Line: line, Text: markup.Shorten(text, 80),
 		Why: "this says that the card is secret, and hides nothing", Remedy: "give the card the level gm to hide it"}})
 }

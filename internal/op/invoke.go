@@ -121,7 +121,7 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole,
 		Operator: o.Operator, People: o.People, Audience: o.Audience,
 		World: w, Target: in.target, Player: in.player, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry,
-		Unsure: in.unsure}
+		Unsure: in.unsure, TakesAnswer: o.declaresField(asWritten)}
 	a.Class = cmp.Or(a.Class, access.ClassCall)
 	if divert {
 		a.Effect = access.Propose

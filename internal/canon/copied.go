@@ -1,4 +1,4 @@
-package archive
+package canon
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/secrecy"
 )
 
@@ -17,44 +16,58 @@ const (
 )
 
 // checkNotCopied returns a fault if a game master writes a sentence into a card that players read, without a mark, that
-// is hidden elsewhere, and the call does not say that it is text for everybody.
-func (w *writer) checkNotCopied(before, after canon.Card) error {
-	if w.plan.View().Level < access.LevelGM || after.Label.Level >= access.LevelGM ||
-		w.plan.Grant().Request().Unsure == access.UnsureText || before.Label.Level >= access.LevelGM ||
+// is hidden elsewhere and that no open card has, and the call does not say that it is text for everybody.
+func (p *Plan) checkNotCopied(before, after Card) error {
+	if p.View().Level < access.LevelGM || after.Label.Level >= access.LevelGM ||
+		!p.grant.Request().TakesAnswer || p.grant.Request().Unsure == access.UnsureText ||
+		before.Label.Level >= access.LevelGM || before.Places != nil || after.TextKind() == TextFile ||
 		after.Content == before.Content && string(after.Fields) == string(before.Fields) {
 		return nil
 	}
-	was, err := w.plan.Body(w.ctx, before.Content)
+	was, err := p.Body(p.ctx, before.Content)
 	if err != nil {
 		return err
 	}
-	now, err := w.plan.OpenText(after)
+	now, err := p.OpenText(after)
 	if err != nil {
 		return err
 	}
-	var found []canon.UnsureMark
+	var found []UnsureMark
 	for _, s := range newSentences(readableText(before, was), readableText(after, now)) {
-		if w.looked++; w.looked > maxCopied {
+		if p.looked++; p.looked > maxCopied {
 			break
 		}
-		r, err := w.plan.Search(w.ctx, canon.SearchQuery{Q: s, InContent: true, InFields: true, Mode: canon.MatchPhrase,
-			Filter: canon.Filter{Level: access.LevelGM}}, canon.Page{Limit: 1, Uncounted: true})
+		hidden, err := p.findSentence(s, access.LevelGM)
 		if err != nil {
 			return err
 		}
-		for _, hit := range r.Hits {
-			found = append(found, canon.CopiedMark(s, hit.Card))
+		if len(hidden) == 0 {
+			continue
+		}
+		open, err := p.findSentence(s, access.LevelUser)
+		if err != nil {
+			return err
+		}
+		if len(open) == 0 {
+			found = append(found, copiedMark(s, hidden[0].Card))
 		}
 	}
-	return canon.UnsureFault(found)
+	return unsureFault(found)
+}
+
+// findSentence returns a card of a level with some words in its text or fields, if there is one.
+func (p *Plan) findSentence(words string, l access.Level) ([]Hit, error) {
+	r, err := p.Search(p.ctx, SearchQuery{Q: words, InContent: true, InFields: true, Mode: MatchPhrase,
+		Filter: Filter{Level: l}}, Page{Limit: 1, Uncounted: true})
+	return r.Hits, err
 }
 
 // readableText returns a card's text and fields. Lines of Markdown stay lines.
-func readableText(c canon.Card, text string) string {
-	if c.TextKind() != canon.TextMarkdown {
-		text = canon.PlainText(c.TextKind(), text)
+func readableText(c Card, text string) string {
+	if c.TextKind() != TextMarkdown {
+		text = PlainText(c.TextKind(), text)
 	}
-	return text + "\n" + canon.FieldText(c.Fields)
+	return text + "\n" + FieldText(c.Fields)
 }
 
 // newSentences returns the words of the sentences of a text that another one does not have, the longest first.
