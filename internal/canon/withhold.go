@@ -109,6 +109,9 @@ func (s *Snapshot) withhold(ctx context.Context, all *Snapshot, out *Withheld, i
 		if err != nil {
 			return err
 		}
+		if v.To > 0 && v.To <= min(at, cmp.Or(made, at)) {
+			break // the latest come first
+		}
 		isThen := v.From <= at && (v.To == 0 || v.To > at) || made > 0 && v.From == made
 		if !isThen || v.Purged || s.View().Sees(v.Label) {
 			continue

@@ -184,7 +184,7 @@ func TestGapsStayClosed(t *testing.T) {
 				write(asked+"\n## GM notes\n\n%%SECOND%%\n", nil) == nil && !strings.Contains(x.textAs("bob", c), "SECOND")
 		},
 		"a hidden sentence that is copied without its mark is asked about": func() bool {
-			secret := "The WORD hides below the old mill at night"
+			secret := "A heron nests below the old mill at night"
 			_ = x.putText("Copied from", inMarkdown, "The quay.\n\n> [!secret]\n> Listen. "+secret+". Beware!\n")
 			to, html := x.putText("Copied to", inMarkdown, "The road.\n"), x.putText("Copied to HTML", inHTML, "<p>The road.</p>")
 			write := func(c *planted, in fields) error { return x.rest("gm", "PATCH", x.at(c), in, nil) }
