@@ -22,7 +22,6 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	_ "golang.org/x/crypto/x509roots/fallback" // root certificates where the system has none, as in a container
 
 	"loregate/internal/app"
 	"loregate/internal/fault"
@@ -167,6 +166,9 @@ func run(args []string, out, errOut io.Writer) int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if !hasHeapLimit() {
 		go adjustHeapBound(ctx)
+	}
+	if err := bringRoots(); err != nil {
+		slog.Warn("the built-in root certificates cannot be read; connections by TLS will fail", "error", err)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.BindTo(out, (*io.Writer)(nil))

@@ -12,7 +12,6 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +19,14 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 	"loregate/internal/store/placed"
 	"loregate/internal/store/postgres"
 )
 
 // databaseNameForm is the format of the name of a database in the settings databases and worlds.
-var databaseNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+var databaseNameForm = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,30}$`)
 
 // validateDatabases checks the settings databases and worlds.
 func (c Config) validateDatabases() error {

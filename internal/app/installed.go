@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"loregate/internal/disk"
 	"loregate/internal/embed"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/vector"
 )
 
@@ -31,7 +31,7 @@ const modelEnding = ".static"
 func (c Config) modelFolder() string { return filepath.Join(c.Data, "models") }
 
 // modelNameForm is the form of a model's name.
-var modelNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var modelNameForm = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // InstallModel reads an embedding model from a file or folder of the user's, and keeps it in the data folder. It
 // replaces an installed one of the same name. name is "" for that of the file.

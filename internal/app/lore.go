@@ -2,9 +2,9 @@ package app
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/world/lore"
 )
 
@@ -13,7 +13,7 @@ type Lore struct {
 	Types []string `yaml:"types" doc:"Further card types whose cards with a codename are facts, as Cardtype=fact_type."`
 }
 
-var factTypeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var factTypeForm = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
 
 // toConfig converts the settings to a lore.Config without its parts.
 func (c Lore) toConfig() (lore.Config, error) {

@@ -3,18 +3,18 @@ package archive
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 )
 
 // filterForm is a filter among the words of a query: type:Character or in:"Rent Quay".
-var filterForm = regexp.MustCompile(`(?i)(?:^|\s)(type|tag|level|in):(?:"([^"]*)"|([^\s"]+))`)
+var filterForm = lazyregexp.New(`(?i)(?:^|\s)(type|tag|level|in):(?:"([^"]*)"|([^\s"]+))`)
 
 // maxWordFilters is the number of filters of a query that count; each may cost a listing.
 const maxWordFilters = 8

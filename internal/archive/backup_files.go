@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
@@ -59,7 +59,7 @@ func backupFiles(d *deps) []*op.Operation {
 
 // backupName matches the file names that create_backup gives to copies. Other files in the folder
 // are neither listed nor touched.
-var backupName = regexp.MustCompile(`^loregate-[0-9a-f]{16}\.db$`)
+var backupName = lazyregexp.New(`^loregate-[0-9a-f]{16}\.db$`)
 
 type backupFile struct {
 	Name       string        `json:"filename"`

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -18,7 +18,7 @@ import (
 // of run_query's filters. {{x}} stands for the argument x. As a whole value, quoted or not, it is
 // replaced by the argument itself; inside a string, by the argument's text. Arguments are inserted
 // into values after parsing, so an argument can neither add a filter nor end a string.
-var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}`)
+var placeholder = lazyregexp.New(`\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}`)
 
 // placeholderNames returns the names of a query's placeholders, each once, in order.
 func placeholderNames(content string) []string {

@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/marked"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
@@ -62,10 +63,10 @@ func (r *renderer) setApart(ctx context.Context, c canon.Card, text string) (str
 }
 
 // head matches the signs at the beginning of a line that make it an item of a list or a row of a table.
-var head = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^\|`)
+var head = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^\|`)
 
 // callout matches the sign of a callout and its title.
-var callout = regexp.MustCompile(`^((?:>[ \t]*)+)\[![^\]\n]*\][+-]?[ \t]*([^\n]*)`)
+var callout = lazyregexp.New(`^((?:>[ \t]*)+)\[![^\]\n]*\][+-]?[ \t]*([^\n]*)`)
 
 // showCallout returns a text that begins with a callout with the callout's title in bold, without its sign.
 func showCallout(text string) string {
@@ -154,10 +155,10 @@ var formsOfMarks = map[canon.TextKind]marked.Form{canon.TextHTML: marked.HTML, c
 	canon.TextPlain: marked.Plain}
 
 // onlyParagraph matches HTML that is one paragraph, of which only the content is needed within another one.
-var onlyParagraph = regexp.MustCompile(`(?s)^<p>(.*)</p>$`)
+var onlyParagraph = lazyregexp.New(`(?s)^<p>(.*)</p>$`)
 
 // blockTag matches an element that cannot stand in a paragraph.
-var blockTag = regexp.MustCompile(`(?i)<(p|div|ul|ol|table|blockquote|pre|h[1-6]|hr|section|article|aside|details|` +
+var blockTag = lazyregexp.New(`(?i)<(p|div|ul|ol|table|blockquote|pre|h[1-6]|hr|section|article|aside|details|` +
 	`figure|header|footer)\b`)
 
 func (a *apart) element(c canon.Card, p passage, body string) string {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"html"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -122,11 +122,11 @@ func jsonLines(content string) (lines []markup.Line) {
 }
 
 var (
-	markdownRule = regexp.MustCompile(`^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+|[\s|:]*-[\s|:-]*\|[\s|:-]*)$`)
+	markdownRule = lazyregexp.New(`^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+|[\s|:]*-[\s|:-]*\|[\s|:-]*)$`)
 
-	listSign   = regexp.MustCompile(`^[-*+•‣–]\s+(?:\[[ xX]\]\s+)?`)
-	numberSign = regexp.MustCompile(`^\d{1,4}[.)]\s+`)
-	headSign   = regexp.MustCompile(`^#{1,6}\s+`)
+	listSign   = lazyregexp.New(`^[-*+•‣–]\s+(?:\[[ xX]\]\s+)?`)
+	numberSign = lazyregexp.New(`^\d{1,4}[.)]\s+`)
+	headSign   = lazyregexp.New(`^#{1,6}\s+`)
 )
 
 // readSign removes from a line the sign that makes it a list item or a heading. A number is removed

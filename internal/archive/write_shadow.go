@@ -2,7 +2,6 @@ package archive
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	nethtml "golang.org/x/net/html"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 )
 
 // A shadow is a text of the same length in bytes as a card's content in which everything that must
@@ -72,22 +72,22 @@ func blotRange(b []byte, from, to int, with byte) {
 	}
 }
 
-func blotAll(b []byte, what *regexp.Regexp, with byte) {
+func blotAll(b []byte, what *lazyregexp.Regexp, with byte) {
 	for _, m := range what.FindAllIndex(b, -1) {
 		blotRange(b, m[0], m[1], with)
 	}
 }
 
 var (
-	wikiComment = regexp.MustCompile(`(?s)\{\{\s*#.*?\}\}`)
-	address     = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s\x01-\x03<>"]+|[^\s\x01-\x03<>"@]+@[^\s\x01-\x03<>"@]+`)
-	entity      = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+	wikiComment = lazyregexp.New(`(?s)\{\{\s*#.*?\}\}`)
+	address     = lazyregexp.New(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s\x01-\x03<>"]+|[^\s\x01-\x03<>"@]+@[^\s\x01-\x03<>"@]+`)
+	entity      = lazyregexp.New(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 
-	markdownInline = regexp.MustCompile("(?s)`{3,}.*?`{3,}|``.+?``|`[^`]+`" + // code
+	markdownInline = lazyregexp.New("(?s)`{3,}.*?`{3,}|``.+?``|`[^`]+`" + // code
 		`|!?\[[^\[\]]*\]\([^()]*\)|!?\[[^\[\]]*\]\[[^\[\]]*\]` + // links and pictures
 		`|<[^<>]*>`) // addresses and tags
-	markdownDefinition = regexp.MustCompile(`(?m)^ {0,3}\[[^\[\]]+\]:.*$`)
-	underline          = regexp.MustCompile(`^ {0,3}(?:=+|-+)\s*$`)
+	markdownDefinition = lazyregexp.New(`(?m)^ {0,3}\[[^\[\]]+\]:.*$`)
+	underline          = lazyregexp.New(`^ {0,3}(?:=+|-+)\s*$`)
 )
 
 // unlinkedElements are the elements whose text is not linked.

@@ -2,15 +2,15 @@ package canon
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 )
 
 // slugForm is the format of a world's slug, which appears in addresses and file names.
-var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var slugForm = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // NewWorld describes a world to create.
 type NewWorld struct {

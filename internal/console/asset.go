@@ -21,12 +21,15 @@ import (
 //go:embed assets/*.css assets/*.js assets/*.svg
 var assetFiles embed.FS
 
-// assets maps a name with its hash, such as app.1f2e3d4c.css, to the file; assetNames maps the plain
-// name to that name.
-var assets, assetNames = hashAssets()
+// asset is a file that pages load.
+type asset struct {
+	data   []byte
+	zipped func() []byte // as gzip, compressed when it is first asked for
+}
 
-func hashAssets() (files map[string][]byte, names map[string]string) {
-	files, names = map[string][]byte{}, map[string]string{}
+// assets returns the files by a name with their hash, such as app.1f2e3d4c.css, and those names by the plain ones.
+var assets = sync.OnceValues(func() (files map[string]asset, names map[string]string) {
+	files, names = map[string]asset{}, map[string]string{}
 	entries, err := fs.ReadDir(assetFiles, "assets")
 	if err != nil {
 		panic(err) // the files are compiled in
@@ -39,30 +42,23 @@ func hashAssets() (files map[string][]byte, names map[string]string) {
 		sum := sha256.Sum256(data)
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:4]) + ext
-		files[name], names[e.Name()] = data, name
-	}
-	return files, names
-}
-
-// zipped has the assets as gzip, each compressed when it is first asked for.
-var zipped = zipAssets()
-
-func zipAssets() map[string]func() []byte {
-	list := map[string]func() []byte{}
-	for name, data := range assets {
-		list[name] = sync.OnceValue(func() []byte {
+		names[e.Name()] = name
+		files[name] = asset{data, sync.OnceValue(func() []byte {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
 			_, _ = z.Write(data) // a buffer takes everything
 			_ = z.Close()
 			return b.Bytes()
-		})
+		})}
 	}
-	return list
-}
+	return files, names
+})
 
 // assetPath returns the address of an asset. It changes with the content.
-func assetPath(name string) string { return "/assets/" + assetNames[name] }
+func assetPath(name string) string {
+	_, names := assets()
+	return "/assets/" + names[name]
+}
 
 // StylesheetPath returns the address of the console's stylesheet, for other pages in the same dress.
 func StylesheetPath() string { return assetPath("app.css") }
@@ -70,17 +66,19 @@ func StylesheetPath() string { return assetPath("app.css") }
 // serveAsset serves an asset, which browsers may keep for good.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
-	data, ok := assets[name]
+	files, _ := assets()
+	file, ok := files[name]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
+	data := file.data
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		data = zipped[name]()
+		data = file.zipped()
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

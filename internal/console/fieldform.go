@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 )
 
 // fieldInput is the input of a form for one field of a card.
@@ -181,7 +181,7 @@ func kindOfSchema(s *jsonschema.Schema) inputKind {
 // longText is the length from which a text gets several lines.
 const longText = 120
 
-var datePattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+var datePattern = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
 // shows reports whether inputs of a kind can show a value without loss.
 func (k inputKind) shows(value json.RawMessage) bool {

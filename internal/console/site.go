@@ -10,7 +10,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/media"
 	"loregate/internal/op"
@@ -119,7 +119,7 @@ func (v *visit) listAllCards() (all []card, err error) {
 
 // reservedName matches the names that programs read as something else than a page: devices of Windows, and the
 // page that a server shows for a folder.
-var reservedName = regexp.MustCompile(`^(index|default|con|prn|aux|nul|(com|lpt)[0-9\x{b9}\x{b2}\x{b3}]?)$`)
+var reservedName = lazyregexp.New(`^(index|default|con|prn|aux|nul|(com|lpt)[0-9\x{b9}\x{b2}\x{b3}]?)$`)
 
 // freeName returns a name for a card's page, of letters, digits and hyphens, that no other card has, in any
 // spelling that a file system takes for the same. taken has the number to try next for each name.

@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/job"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -102,7 +102,7 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 	})
 }
 
-var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
+var uuids = lazyregexp.New(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
 
 // redact returns a text in which only the last four characters of each id are left.
 func redact(text string) string { return uuids.ReplaceAllString(markup.Clip(text, 500), "…$1") }

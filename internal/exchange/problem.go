@@ -3,11 +3,12 @@ package exchange
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/lazyregexp"
 )
 
 // FirstNames lists up to three names and the number of the others.
@@ -62,7 +63,7 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Why
 }
 
-var lineForm = regexp.MustCompile(`line (\d+)`)
+var lineForm = lazyregexp.New(`line (\d+)`)
 
 // YAMLProblem returns the line, 0 if it is unknown, and the reason of an error of the YAML decoder.
 func YAMLProblem(err error) (line int, why string) {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"loregate/internal/access"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 	"loregate/internal/op"
 	"loregate/internal/slicesx"
@@ -117,7 +117,7 @@ func sortHits(hits []hit) {
 }
 
 // someName finds names inside a sentence.
-var someName = regexp.MustCompile(`([^.!?\s]\s+)\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*`)
+var someName = lazyregexp.New(`([^.!?\s]\s+)\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*`)
 
 // withoutNames returns a text with "somebody" in the place of names, which tell nothing about the operation: as a
 // word, Wren is a bird. A title, of which every word has a capital, has no names.

@@ -26,6 +26,8 @@ func (r *Regexp) MatchString(s string) bool { return r.Get().MatchString(s) }
 
 func (r *Regexp) FindAll(b []byte, n int) [][]byte { return r.Get().FindAll(b, n) }
 
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.Get().FindAllIndex(b, n) }
+
 func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.Get().FindSubmatch(b) }
 
 func (r *Regexp) FindString(s string) string { return r.Get().FindString(s) }

@@ -3,11 +3,11 @@ package mcpd
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/slicesx"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -105,7 +105,7 @@ func readValue(d *jsontext.Decoder) (v value, err error) {
 	return v, err
 }
 
-var fractionOfTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(Z|[+-]\d\d:\d\d)$`)
+var fractionOfTime = lazyregexp.New(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(Z|[+-]\d\d:\d\d)$`)
 
 // shortenTime removes the fraction of a second from a time; other texts stay.
 func shortenTime(text string) string {

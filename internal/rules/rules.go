@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"regexp"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/op"
 	"loregate/internal/ruleset"
 	"loregate/internal/ruleset/fifth"
@@ -128,7 +128,7 @@ func (s *Service) seedOf(world access.WorldID, id string) (seed ruleset.Seed) {
 	return seed
 }
 
-var fieldPattern = regexp.MustCompile(`^([a-z_]+):? (.*)$`)
+var fieldPattern = lazyregexp.New(`^([a-z_]+):? (.*)$`)
 
 // asFault turns an error of the rules, which begins with the name of a field, into a fault.
 func asFault(err error) error {

@@ -2,10 +2,11 @@ package ruleset
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // Bounds of an expression.
@@ -29,7 +30,7 @@ type term struct {
 	text  string
 }
 
-var termPattern = regexp.MustCompile(`^([+-]?)(?:(\d{0,3})d(\d{1,5}|%|f)(?:k([hl])(\d{1,3}))?|(\d{1,6}))`)
+var termPattern = lazyregexp.New(`^([+-]?)(?:(\d{0,3})d(\d{1,5}|%|f)(?:k([hl])(\d{1,3}))?|(\d{1,6}))`)
 
 // ParseDice reads dice notation: terms joined by + and -, each a number up to 999999 or dice such
 // as d20, 4d6kh3 (keep the 3 highest), 2d20kl1, d% and 4dF. Spaces and case do not matter.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -119,7 +120,7 @@ func (s *blockScanner) lineOf(l markup.Span) string {
 	return strings.TrimSpace(shown(s.text[l.From:l.To]))
 }
 
-var inlineTag = regexp.MustCompile(`<[/A-Za-z!][^<>]{0,1000}>`)
+var inlineTag = lazyregexp.New(`<[/A-Za-z!][^<>]{0,1000}>`)
 
 // shown returns a line of a text as a reader sees it: without tags, entities and unseen characters, and with plain
 // spaces and letters.
@@ -132,7 +133,7 @@ func shown(s string) string {
 	return strings.ReplaceAll(norm.NFKC.String(strings.ReplaceAll(s, "：", ": ")), "\n", " ")
 }
 
-var beginsHead = regexp.MustCompile(`(?i)^[ \t]*<h[1-6]\b`)
+var beginsHead = lazyregexp.New(`(?i)^[ \t]*<h[1-6]\b`)
 
 // headLevel returns the level of the heading that a block is or begins with, or 0.
 func (s *blockScanner) headLevel(b markup.Block) int {
@@ -154,7 +155,7 @@ func (s *blockScanner) headLevel(b markup.Block) int {
 }
 
 // definitionHead matches the beginning of a definition, table row or callout.
-var definitionHead = regexp.MustCompile(`^(?:\[[^\]]{1,200}\]:|\||\[!)`)
+var definitionHead = lazyregexp.New(`^(?:\[[^\]]{1,200}\]:|\||\[!)`)
 
 // sectionEnd returns the end of the section below a heading: the next heading of the same or a higher level in the same
 // quote, list item or element, or the end of that.
@@ -177,9 +178,9 @@ func (s *blockScanner) sectionEnd(i, level int) int {
 	return limit
 }
 
-var headTag = regexp.MustCompile(`(?i)<h[1-6]\b`)
+var headTag = lazyregexp.New(`(?i)<h[1-6]\b`)
 
-var boxTag = regexp.MustCompile(`(?i)<(/?)(?:article|aside|blockquote|center|details|div|fieldset|figure|footer|` +
+var boxTag = lazyregexp.New(`(?i)<(/?)(?:article|aside|blockquote|center|details|div|fieldset|figure|footer|` +
 	`header|li|main|ol|section|table|tbody|td|th|tr|ul)\b[^>]*>`)
 
 // elementBalance returns how many more elements a text opens than it closes.
@@ -229,7 +230,7 @@ func (s *blockScanner) readHeadElements(i int) {
 }
 
 // fenceForm matches the line that begins a fence.
-var fenceForm = regexp.MustCompile("^[ \t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)")
+var fenceForm = lazyregexp.New("^[ \t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)")
 
 // readFence reads a fence that is code. If a fence of secrets begins in it that would have to be shorter to be an
 // example, the first may lack its end.
@@ -264,7 +265,7 @@ func secretLanguage(info string) string {
 	return language
 }
 
-var calloutForm = regexp.MustCompile(`^\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
+var calloutForm = lazyregexp.New(`^\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
 
 // readCallout takes out the quote that begins with a secret callout on a line.
 func (s *blockScanner) readCallout(i int, l markup.Span) (found bool) {
@@ -319,7 +320,7 @@ func markOfCallout(text string) (why Mark, marked bool) {
 	return why, false
 }
 
-var taskSign = regexp.MustCompile(`^\[.\][ \t]+`)
+var taskSign = lazyregexp.New(`^\[.\][ \t]+`)
 
 // withoutTask returns a line without the box of a task.
 func withoutTask(line string) string {
@@ -358,12 +359,12 @@ func (s *blockScanner) readParagraph(i int) {
 }
 
 var (
-	containerForm  = regexp.MustCompile(`^(?::{3,}|/{3,})[ \t]*(.+)$`)
-	containerWords = regexp.MustCompile(`\pL[\pL\pN_-]*`)
-	containerLine  = regexp.MustCompile(`^((?: {0,3}>)* {0,3})(:{3,}|/{3,})[ \t]*(.*)$`)
-	definitionForm = regexp.MustCompile(`(?i)^\[[ \t]*(?://|comment|_|)[ \t]*\]:[ \t]*(\S*)[ \t]*(.*)$`)
-	shortcodeForm  = regexp.MustCompile(`\{(?:\{[<%]|%)-?\s*([\pL_-]{1,40})`)
-	admonitionForm = regexp.MustCompile(`^(?:!!!|\?\?\?|===)[+!]*[ \t]*` +
+	containerForm  = lazyregexp.New(`^(?::{3,}|/{3,})[ \t]*(.+)$`)
+	containerWords = lazyregexp.New(`\pL[\pL\pN_-]*`)
+	containerLine  = lazyregexp.New(`^((?: {0,3}>)* {0,3})(:{3,}|/{3,})[ \t]*(.*)$`)
+	definitionForm = lazyregexp.New(`(?i)^\[[ \t]*(?://|comment|_|)[ \t]*\]:[ \t]*(\S*)[ \t]*(.*)$`)
+	shortcodeForm  = lazyregexp.New(`\{(?:\{[<%]|%)-?\s*([\pL_-]{1,40})`)
+	admonitionForm = lazyregexp.New(`^(?:!!!|\?\?\?|===)[+!]*[ \t]*` +
 		`([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?$`)
 )
 
@@ -545,10 +546,10 @@ func columnOf(line string, quotes int) (column int, blank bool) {
 }
 
 var (
-	labelForm = regexp.MustCompile(`^[^\pL|#:]{0,12}(\pL[^:|\n\[\]{}<]{1,40}?)[ \t]*(:{1,2})(?:[ \t]+|\\|[^/:\s]|$)`)
-	linkForm  = regexp.MustCompile(`\[\[([^\]|]{1,60})(?:\|[^\]]{0,60})?\]\]|\[([^\]]{1,60})\]\([^)]{0,200}\)`)
+	labelForm = lazyregexp.New(`^[^\pL|#:]{0,12}(\pL[^:|\n\[\]{}<]{1,40}?)[ \t]*(:{1,2})(?:[ \t]+|\\|[^/:\s]|$)`)
+	linkForm  = lazyregexp.New(`\[\[([^\]|]{1,60})(?:\|[^\]]{0,60})?\]\]|\[([^\]]{1,60})\]\([^)]{0,200}\)`)
 	signForm  = strings.NewReplacer("*", "", "_", "", "=", "", "~", "", "`", "", "[", "", "]", "")
-	breakForm = regexp.MustCompile(`(?i)<br\b[^>]{0,200}>`)
+	breakForm = lazyregexp.New(`(?i)<br\b[^>]{0,200}>`)
 )
 
 // secretLabel returns the secret label with which a line begins, or "". rest is the text after it. A label that is not
@@ -640,7 +641,7 @@ func (s *blockScanner) nextSibling(i int) int {
 	return 0
 }
 
-var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
+var delimiterRow = lazyregexp.New(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
 // tableAt returns the line of a paragraph with which a table begins, or -1.
 func tableAt(text string, b markup.Block) int {

@@ -1,16 +1,16 @@
 package secrecy
 
 import (
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"loregate/internal/decoded"
+	"loregate/internal/lazyregexp"
 )
 
 // headForm matches front matter at the beginning of a text.
-var headForm = regexp.MustCompile(`\A---[ \t]*\n((?:[^\n]*\n){1,200}?)---[ \t]*(?:\n|\z)`)
+var headForm = lazyregexp.New(`\A---[ \t]*\n((?:[^\n]*\n){1,200}?)---[ \t]*(?:\n|\z)`)
 
 // headMarks returns the marks in front matter that stands in a card's text, such as publish: false in a note that was
 // pasted. They hide nothing there, so that all are asked about.

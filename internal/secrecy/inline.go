@@ -1,11 +1,12 @@
 package secrecy
 
 import (
-	"regexp"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
-var bracketField = regexp.MustCompile(`^[\[(][^\pL\pN\n\])]{0,12}(\pL[\pL\pN _-]{0,40}?)[*_]{0,3}::`)
+var bracketField = lazyregexp.New(`^[\[(][^\pL\pN\n\])]{0,12}(\pL[\pL\pN _-]{0,40}?)[*_]{0,3}::`)
 
 // maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192

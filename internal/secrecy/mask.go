@@ -1,10 +1,10 @@
 package secrecy
 
 import (
-	"regexp"
 	"sort"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -251,7 +251,7 @@ func (u *unit) codeLength(at int) (n int, isCode bool) {
 }
 
 // addressForm matches an address between angle brackets, which is no tag.
-var addressForm = regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>`)
+var addressForm = lazyregexp.New(`^<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>`)
 
 // tagLength returns the length of the tag at an offset, or of the beginning of a declaration; 0 if there is none.
 func (u *unit) tagLength(at int) int {

@@ -1,13 +1,13 @@
 package secrecy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/decoded"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 )
@@ -128,8 +128,8 @@ func keyMarks(name, key string, v any, said truth) []Mark {
 }
 
 var (
-	personKey  = regexp.MustCompile(`^(?:gm|dm|mj|sl|game_?master|dungeon_?master|spielleiter(?:in)?|spielleitung|maitre_de?u?_jeu|director_de_juego)$`)
-	personForm = regexp.MustCompile(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
+	personKey  = lazyregexp.New(`^(?:gm|dm|mj|sl|game_?master|dungeon_?master|spielleiter(?:in)?|spielleitung|maitre_de?u?_jeu|director_de_juego)$`)
+	personForm = lazyregexp.New(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
 )
 
 // isPerson reports whether a value looks like a person's name. Under the key gm it is then most
@@ -142,7 +142,7 @@ func isPerson(v any) bool {
 }
 
 // partKey matches keys whose value alone is secret, such as dm-notes; the note itself is not.
-var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|mj|sl|keeper|storyteller|secret|private|hidden)s?|game_?master|dungeon_?master)_?(?:notes?|secrets?|infos?|notizen))$`)
+var partKey = lazyregexp.New(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|mj|sl|keeper|storyteller|secret|private|hidden)s?|game_?master|dungeon_?master)_?(?:notes?|secrets?|infos?|notizen))$`)
 
 // IsSecretField reports whether a value of front matter is a secret part of its note. A yes or no
 // is not: it is about the whole note.
@@ -190,7 +190,7 @@ func FieldMark(name string, v any) (m Mark, ok bool) {
 }
 
 // singleKey matches keys that tell of one secret.
-var singleKey = regexp.MustCompile(`^(?:(?:my_|top_)?secret|geheimnis|secret[oa])$`)
+var singleKey = lazyregexp.New(`^(?:(?:my_|top_)?secret|geheimnis|secret[oa])$`)
 
 // fieldKey returns the form in which keys are compared.
 func fieldKey(name string) string {
@@ -247,7 +247,7 @@ func tagMarks(tag string) []Mark {
 	return nil
 }
 
-var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t>]+(?:\[.\][ \t]+)?)*|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
+var inlineFieldForm = lazyregexp.New(`(?m)(?:^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t>]+(?:\[.\][ \t]+)?)*|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
 
 // textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
 // fields with a yes or no. Those in code do not count.

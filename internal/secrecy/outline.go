@@ -1,10 +1,10 @@
 package secrecy
 
 import (
-	"regexp"
 	"sort"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -138,7 +138,7 @@ func (l *readLines) place(b *markup.Block) {
 	}
 }
 
-var beginForm = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`)
+var beginForm = lazyregexp.New(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`)
 
 // expandTabs writes the tabs at the beginnings of lines as spaces.
 func (l *readLines) expandTabs() {
@@ -162,7 +162,7 @@ func (l *readLines) expandTabs() {
 	}
 }
 
-var admonitionLine = regexp.MustCompile(`^((?: {0,3}> ?)*)( *)((?:!!!|\?\?\?|===).*)$`)
+var admonitionLine = lazyregexp.New(`^((?: {0,3}> ?)*)( *)((?:!!!|\?\?\?|===).*)$`)
 
 // quoteAdmonitions writes the indented lines below admonitions that are not secret as quotes. It reports whether there
 // are any.
@@ -223,7 +223,7 @@ func isIndented(line string, quotes, indent int) bool {
 		strings.TrimLeft(line[quotes:quotes+indent], " ") == ""
 }
 
-var calloutLine = regexp.MustCompile(`^((?:[ >]|(?:[-*+]|\d{1,9}[.)]) +)*> ?)(\[![^\]\n]{1,200}\].*)$`)
+var calloutLine = lazyregexp.New(`^((?:[ >]|(?:[-*+]|\d{1,9}[.)]) +)*> ?)(\[![^\]\n]{1,200}\].*)$`)
 
 // headCallouts writes the first lines of callouts that are not secret as headings: their title is a block of its own.
 func (l *readLines) headCallouts() {

@@ -1,10 +1,10 @@
 package secrecy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -92,7 +92,7 @@ func endTagLength(text, name string) int {
 }
 
 // lineSigns matches the signs of quotes, list items and tasks at the beginning of a line.
-var lineSigns = regexp.MustCompile(`^(?:(?:>[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*)+(?:\[.\][ \t]+)?`)
+var lineSigns = lazyregexp.New(`^(?:(?:>[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*)+(?:\[.\][ \t]+)?`)
 
 // maxCarriers is the number of signs and elements around a mark that are looked through.
 const maxCarriers = 16
@@ -128,7 +128,7 @@ func withinElement(text string) (in markup.Span, ok bool) {
 	return in, elementEnd(text) == len(text) && in.From <= in.To
 }
 
-var someTag = regexp.MustCompile(`</?([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>`)
+var someTag = lazyregexp.New(`</?([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>`)
 
 // elementEnd returns the offset after the end tag of the element with which a text begins; 0 if there is none.
 func elementEnd(text string) int {

@@ -2,11 +2,11 @@ package secrecy
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
 )
@@ -172,7 +172,7 @@ func openClasses(a attribute) string {
 }
 
 // calloutHead matches the first line of a callout, in Markdown or after its conversion to HTML.
-var calloutHead = regexp.MustCompile(`^((?:[>*+\s-]|\d{1,9}[.)]\s|<[a-z]+>)*)\[!([^\]\n]{1,200})\]([+-]?)([^\n<]*)`)
+var calloutHead = lazyregexp.New(`^((?:[>*+\s-]|\d{1,9}[.)]\s|<[a-z]+>)*)\[!([^\]\n]{1,200})\]([+-]?)([^\n<]*)`)
 
 // plainCallout returns a secret callout as a note. A title that is a mark is left out.
 func plainCallout(text string) (plain string, ok bool) {

@@ -1,9 +1,9 @@
 package secrecy
 
 import (
-	"regexp"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -90,7 +90,7 @@ func (d *division) runs() (all []run) {
 }
 
 // bareTag matches a tag without attributes.
-var bareTag = regexp.MustCompile(`^</?[a-zA-Z0-9]+\s*/?>`)
+var bareTag = lazyregexp.New(`^</?[a-zA-Z0-9]+\s*/?>`)
 
 // keepTags takes the tags without attributes out of a range that it cuts.
 func keepTags(text string, s *markup.Span) {
@@ -131,9 +131,9 @@ func (d *division) widen(runs []run) []run {
 }
 
 var (
-	bareLine    = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?[ \t>]*$`)
-	openingTag  = regexp.MustCompile(`<(p|li|div|span|blockquote|ul|ol|h[1-6]|em|strong|b|i)(?:\s[^<>]*)?>\s*$`)
-	closingForm = regexp.MustCompile(`^\s*</([a-zA-Z0-9]+)\s*>`)
+	bareLine    = lazyregexp.New(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?[ \t>]*$`)
+	openingTag  = lazyregexp.New(`<(p|li|div|span|blockquote|ul|ol|h[1-6]|em|strong|b|i)(?:\s[^<>]*)?>\s*$`)
+	closingForm = lazyregexp.New(`^\s*</([a-zA-Z0-9]+)\s*>`)
 )
 
 // widenElement takes in the elements that hold nothing else.

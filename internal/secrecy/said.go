@@ -2,10 +2,10 @@ package secrecy
 
 import (
 	"hash/maphash"
-	"regexp"
 	"slices"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -206,7 +206,7 @@ func wordsIn(text string) (words []markup.Span) {
 	return words
 }
 
-var anyTag = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+var anyTag = lazyregexp.New(`</?[a-zA-Z][^<>]*>`)
 
 // withoutTags returns a text of the same length with blanks in place of tags.
 func withoutTags(text string) string {
@@ -253,7 +253,7 @@ func (d *division) keepSaid(hidden sayings, fresh []bool, least int) {
 }
 
 // blockTag matches a tag that begins or ends a block.
-var blockTag = regexp.MustCompile(`(?i)</?(?:p|div|li|t[dhr]|h[1-6]|blockquote|[ou]l|table|section|br|hr|pre)\b[^<>]*>`)
+var blockTag = lazyregexp.New(`(?i)</?(?:p|div|li|t[dhr]|h[1-6]|blockquote|[ou]l|table|section|br|hr|pre)\b[^<>]*>`)
 
 // blockAround returns the line of a range, or in HTML its block.
 func (d *division) blockAround(said markup.Span) markup.Span {

@@ -2,11 +2,11 @@ package secrecy
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -234,12 +234,12 @@ func (j *judge) judgeData(a attribute, name string) judgement {
 func isListSign(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) }
 
 var (
-	cssComment  = regexp.MustCompile(`(?s)/\*.*?(?:\*/|$)`)
-	cssEscape   = regexp.MustCompile(`\\(?:[0-9a-fA-F]{1,6}\s?|[^0-9a-fA-F\n])`)
-	cssSign     = regexp.MustCompile(` ?([:;,()/{}]) ?`)
-	croppedForm = regexp.MustCompile(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|` +
+	cssComment  = lazyregexp.New(`(?s)/\*.*?(?:\*/|$)`)
+	cssEscape   = lazyregexp.New(`\\(?:[0-9a-fA-F]{1,6}\s?|[^0-9a-fA-F\n])`)
+	cssSign     = lazyregexp.New(` ?([:;,()/{}]) ?`)
+	croppedForm = lazyregexp.New(`(?:^|;)(?:overflow(?:-[a-z]+)?:.*(?:hidden|clip|auto|scroll)|` +
 		`contain:.*(?:paint|strict|content))`)
-	cssPrefix = regexp.MustCompile(`^-(?:webkit|moz|ms|o|khtml)-`)
+	cssPrefix = lazyregexp.New(`^-(?:webkit|moz|ms|o|khtml)-`)
 	cssColor  = strings.NewReplacer("white", "#fff", "black", "#000", "#ffffff", "#fff", "#000000", "#000")
 )
 
@@ -268,9 +268,9 @@ func judgeStyle(style string) (got judgement) {
 }
 
 var (
-	sheetForm    = regexp.MustCompile(`(?is)<style\b[^>]{0,1000}>(.*?)(?:</style|$)`)
-	ruleForm     = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
-	selectorForm = regexp.MustCompile(`([.#\[]?)([\pL\pN_-]{1,60})[^.#\[]*`)
+	sheetForm    = lazyregexp.New(`(?is)<style\b[^>]{0,1000}>(.*?)(?:</style|$)`)
+	ruleForm     = lazyregexp.New(`([^{}]*)\{([^{}]*)\}`)
+	selectorForm = lazyregexp.New(`([.#\[]?)([\pL\pN_-]{1,60})[^.#\[]*`)
 )
 
 // readSheets remembers the classes, names, attributes and elements that the style sheets in a text hide: for each
@@ -314,8 +314,8 @@ func plainCSS(style string) string {
 var drawn = setOf("display", "visibility", "opacity", "fill-opacity", "font-size")
 
 var (
-	summaryForm = regexp.MustCompile(`(?is)<(?:summary\b[^>]{0,200}>(.{1,300})|/?details\b)`)
-	tagForm     = regexp.MustCompile(`<!--(?s:.*?)-->|<[^>]*>`)
+	summaryForm = lazyregexp.New(`(?is)<(?:summary\b[^>]{0,200}>(.{1,300})|/?details\b)`)
+	tagForm     = lazyregexp.New(`<!--(?s:.*?)-->|<[^>]*>`)
 )
 
 // markOfDetails returns the mark of a <details> element by its summary.

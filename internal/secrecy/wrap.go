@@ -1,11 +1,11 @@
 package secrecy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -141,7 +141,7 @@ func IsMarked(part string, form Form) bool {
 }
 
 // lineBegin matches the beginning of a line that only says where it stands, and a tag.
-var lineBegin = regexp.MustCompile(`(?m)<[^<>]*>|^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?`)
+var lineBegin = lazyregexp.New(`(?m)<[^<>]*>|^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?`)
 
 // holdsWords reports whether a text has more than the beginnings of lines, tags and signs.
 func holdsWords(text string) bool {

@@ -5,9 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // LogConfig configures the logs of the process.
@@ -49,7 +50,7 @@ var (
 )
 
 // secretText matches keys, invitation codes, tokens and private keys.
-var secretText = regexp.MustCompile(`lgi?_[A-Za-z2-7]{16,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*`)
+var secretText = lazyregexp.New(`lgi?_[A-Za-z2-7]{16,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*`)
 
 const removed = "[removed]"
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 	"loregate/internal/stem"
 )
@@ -126,10 +126,10 @@ func priorOf(at int) float64 { return 1 + (foundPrior-1)/float64(at+1) }
 const listedMark = " itself, a tool of this list"
 
 // shownOnly is a note of an answer that has only shown a change, with the call that makes it.
-var shownOnly = regexp.MustCompile(`The call that makes the change: (\{.*\})`)
+var shownOnly = lazyregexp.New(`The call that makes the change: (\{.*\})`)
 
 // takenStart is the start of an argument in a list on one line.
-var takenStart = regexp.MustCompile(`\w+\*? \(`)
+var takenStart = lazyregexp.New(`\w+\*? \(`)
 
 // foundOffers reads the answer of find_operation, whose operations are rows or blocks of lines. Some are tools of the
 // list.
@@ -325,7 +325,7 @@ func (p *Picker) carryOut(answer string) {
 // reference is the argument by which a call names what was read before.
 const reference = "contextRef"
 
-var someReference = regexp.MustCompile(reference + `[\\": ]+([\w-]+)`)
+var someReference = lazyregexp.New(reference + `[\\": ]+([\w-]+)`)
 
 // cite repeats a call whose answer asks for a reference, with that of the tool that says that it gives
 // one.
@@ -365,7 +365,7 @@ func keysOf(weights map[string]float64) map[string]bool {
 // errorWeight is the weight of an error's words in the choice of the next tool.
 const errorWeight = 0.4
 
-var someID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+var someID = lazyregexp.New(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // findIDs puts ids in the place of names where an argument takes an id: it searches for the name with
 // the tool whose texts fit that best, and takes the first id of the answer.
@@ -414,7 +414,7 @@ func (p *Picker) call(o offer, in map[string]any) (answer string, failed bool) {
 	return answer, failed || empty || strings.Contains(answer, "status: rejected")
 }
 
-var somePlan = regexp.MustCompile(`plan_id\W+(` + someID.String() + `)`)
+var somePlan = lazyregexp.New(`plan_id\W+(` + someID.String() + `)`)
 
 // planID returns the last plan_id of answers.
 func planID(answers string) string {

@@ -1,14 +1,14 @@
 package foundry
 
 import (
-	"regexp"
 	"strings"
 
 	"loregate/internal/exchange"
+	"loregate/internal/lazyregexp"
 )
 
 // linkForm matches the links of all versions: @UUID[…]{label}, @Embed[…], @Actor[…]{label}.
-var linkForm = regexp.MustCompile(`@([A-Za-z]+)\[([^\]\n]{1,500})\](?:\{([^}\n]{0,500})\})?`)
+var linkForm = lazyregexp.New(`@([A-Za-z]+)\[([^\]\n]{1,500})\](?:\{([^}\n]{0,500})\})?`)
 
 // wikiBrackets are taken for links and nests; in Foundry they are commands such as [[/roll 1d20]].
 var wikiBrackets = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;")

@@ -1,8 +1,9 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // CodeScanner finds code in a Markdown text. It remembers the opening marks that are never closed,
@@ -19,7 +20,7 @@ func NewCodeScanner(text string) *CodeScanner {
 	return &CodeScanner{text: text, fences: map[byte]int{}, ticks: map[int]int{}}
 }
 
-var fenceForm = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+var fenceForm = lazyregexp.New("^ {0,3}(`{3,}|~{3,})")
 
 // CodeLength returns the length of the code that begins at offset at: a fenced block at the start
 // of a line, or inline code. It returns 0 if no code begins there. An unclosed fence does not count

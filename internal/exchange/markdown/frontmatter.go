@@ -2,13 +2,13 @@ package markdown
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"loregate/internal/exchange"
+	"loregate/internal/lazyregexp"
 )
 
 // Note is a parsed Markdown file.
@@ -86,7 +86,7 @@ func parseText(path, text string) *Note {
 	return n
 }
 
-var jsonStart = regexp.MustCompile(`^\{\s*(?:"|\}[ \t]*\n)`)
+var jsonStart = lazyregexp.New(`^\{\s*(?:"|\}[ \t]*\n)`)
 
 // readJSON takes JSON front matter off the text: an object at the start of the text, with nothing
 // after it on its last line.
@@ -205,7 +205,7 @@ func (n *Note) metaValue(node *yaml.Node, depth int) any {
 }
 
 // numberForm matches the numbers of JSON; they are kept as written.
-var numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var numberForm = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 func scalarValue(node *yaml.Node) any {
 	switch node.ShortTag() {

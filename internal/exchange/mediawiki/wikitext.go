@@ -2,10 +2,10 @@ package mediawiki
 
 import (
 	"html"
-	"regexp"
 	"strings"
 
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -20,7 +20,7 @@ type text struct {
 // words are the names of a wiki's categories, in its language too.
 type words struct{ category, file []string }
 
-var redirectForm = regexp.MustCompile(`(?i)^\s*#\s*[\p{L}]+\s*:?\s*\[\[([^\]|#\n]+)`)
+var redirectForm = lazyregexp.New(`(?i)^\s*#\s*[\p{L}]+\s*:?\s*\[\[([^\]|#\n]+)`)
 
 // splitText divides the wikitext of a page.
 func splitText(source string, w words) (t text) {
@@ -128,16 +128,16 @@ func plainValue(v string) string {
 }
 
 var (
-	linkForm    = regexp.MustCompile(`\[\[[^\[\]\n]+\]\]`)
-	tagForm     = regexp.MustCompile(`<[^>]*>`)
-	commentForm = regexp.MustCompile(`(?s)<!--.*?-->`)
-	refForm     = regexp.MustCompile(`(?s)<ref[^>/]*/>|<ref[^>]*>.*?</ref>`)
-	headingForm = regexp.MustCompile(`^(={1,6})\s*(.+?)\s*={1,6}\s*$`)
-	besideForm  = regexp.MustCompile(commentForm.String() + "|" + refForm.String())
-	htmlHeading = regexp.MustCompile(`(?m)^<h([1-6])>(.*?)</h[1-6]>$`)
-	outerLink   = regexp.MustCompile(`\[(https?://[^\s\]]+)(?:\s+([^\]]+))?\]`)
-	boldForm    = regexp.MustCompile(`'''(.+?)'''`)
-	italicForm  = regexp.MustCompile(`''(.+?)''`)
+	linkForm    = lazyregexp.New(`\[\[[^\[\]\n]+\]\]`)
+	tagForm     = lazyregexp.New(`<[^>]*>`)
+	commentForm = lazyregexp.New(`(?s)<!--.*?-->`)
+	refForm     = lazyregexp.New(`(?s)<ref[^>/]*/>|<ref[^>]*>.*?</ref>`)
+	headingForm = lazyregexp.New(`^(={1,6})\s*(.+?)\s*={1,6}\s*$`)
+	besideForm  = lazyregexp.New(commentForm.String() + "|" + refForm.String())
+	htmlHeading = lazyregexp.New(`(?m)^<h([1-6])>(.*?)</h[1-6]>$`)
+	outerLink   = lazyregexp.New(`\[(https?://[^\s\]]+)(?:\s+([^\]]+))?\]`)
+	boldForm    = lazyregexp.New(`'''(.+?)'''`)
+	italicForm  = lazyregexp.New(`''(.+?)''`)
 )
 
 // toHTML converts wikitext to HTML: headings, paragraphs, lists, emphasis and links. Templates and tables

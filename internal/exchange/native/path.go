@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"loregate/internal/canon"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 )
 
@@ -54,8 +54,8 @@ func (p *pathAllocator) reservePath(at string) bool {
 }
 
 var (
-	extensionForm = regexp.MustCompile(`\.[A-Za-z0-9]{1,8}$`)
-	reservedForm  = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$`)
+	extensionForm = lazyregexp.New(`\.[A-Za-z0-9]{1,8}$`)
+	reservedForm  = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$`)
 )
 
 // pathSegment turns a part of a card name into a valid file or folder name.

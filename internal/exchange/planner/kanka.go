@@ -7,7 +7,6 @@ import (
 	"html"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/secrecy"
 )
 
@@ -83,7 +83,7 @@ func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 }
 
 // kankaMention matches mentions such as [character:12|the ferrywoman].
-var kankaMention = regexp.MustCompile(`\[([a-z_]+):(\d+)(?:\|([^\]]*))?\]`)
+var kankaMention = lazyregexp.New(`\[([a-z_]+):(\d+)(?:\|([^\]]*))?\]`)
 
 func kankaText(v any) string {
 	text, _ := v.(string)

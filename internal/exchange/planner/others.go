@@ -4,7 +4,6 @@ import (
 	"context"
 	"html"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/secrecy"
 )
 
@@ -146,12 +146,12 @@ func isGMField(k string) bool { return k == "seeded" || strings.HasPrefix(k, "gg
 const bbNames = "b|i|u|s|h1|h2|h3|h4|p|ul|ol|li|quote|sub|sup|table|tr|td|th"
 
 var (
-	anvilMention = regexp.MustCompile(`@\[([^\]\n]+)\]\(([a-z]+):([^)\n]+)\)`)
-	anvilSecret  = regexp.MustCompile(`(?i)\[/?(?:secret|subcontainer)(?::[^\]\n]*)?\]`) // around a text for the GM
-	bbPair       = regexp.MustCompile(`(?i)\[(/?)(` + bbNames + `)\]`)
-	tagPair      = regexp.MustCompile(`(?i)<(/?)(` + bbNames + `)>`)
-	bbBreak      = regexp.MustCompile(`(?i)\[(?:br|hr)\]`)
-	bbURL        = regexp.MustCompile(`(?is)\[url[:=](https?://[^\]\s]+)\](.*?)\[/url\]`)
+	anvilMention = lazyregexp.New(`@\[([^\]\n]+)\]\(([a-z]+):([^)\n]+)\)`)
+	anvilSecret  = lazyregexp.New(`(?i)\[/?(?:secret|subcontainer)(?::[^\]\n]*)?\]`) // around a text for the GM
+	bbPair       = lazyregexp.New(`(?i)\[(/?)(` + bbNames + `)\]`)
+	tagPair      = lazyregexp.New(`(?i)<(/?)(` + bbNames + `)>`)
+	bbBreak      = lazyregexp.New(`(?i)\[(?:br|hr)\]`)
+	bbURL        = lazyregexp.New(`(?is)\[url[:=](https?://[^\]\s]+)\](.*?)\[/url\]`)
 )
 
 // bbHTML converts the markup of World Anvil to HTML. Codes that are not known stay as text.

@@ -3,11 +3,11 @@ package planner
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"strings"
 
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/secrecy"
 )
 
@@ -66,7 +66,7 @@ var (
 	plainNests   = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;")
 )
 
-var markForm = regexp.MustCompile("\ue000([^\ue001]*)\ue001([^\ue002]*)\ue002")
+var markForm = lazyregexp.New("\ue000([^\ue001]*)\ue001([^\ue002]*)\ue002")
 
 // render replaces the references in a text. A reference that nothing has becomes its label.
 func (b *book) render(from *exchange.Sheet, text string) string {

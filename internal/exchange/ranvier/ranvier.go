@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 )
 
 // Import imports areas of the Ranvier engine: folders of YAML files with a manifest, rooms,
@@ -178,7 +178,7 @@ func fileExists(files fs.FS, name string) bool {
 }
 
 // colourTag matches the colour tags in the engine's texts.
-var colourTag = regexp.MustCompile(`</?[a-z]+>`)
+var colourTag = lazyregexp.New(`</?[a-z]+>`)
 
 // stripColours removes the colour tags from a text.
 func stripColours(text string) string { return strings.TrimSpace(colourTag.ReplaceAllString(text, "")) }

@@ -1,9 +1,10 @@
 package record
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // Kept holds parts of a text, such as links, that the conversion of the text must not change. A mark stands in the
@@ -18,7 +19,7 @@ const (
 
 var (
 	withoutMarks = strings.NewReplacer(keptBegin, "", keptEnd, "")
-	keptForm     = regexp.MustCompile(keptBegin + "([0-9]+)" + keptEnd)
+	keptForm     = lazyregexp.New(keptBegin + "([0-9]+)" + keptEnd)
 )
 
 // WithoutMarks removes the characters of marks from a text, before its parts are kept.

@@ -8,7 +8,6 @@ import (
 	"html"
 	"io/fs"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +17,7 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
@@ -367,7 +367,7 @@ func (s *Source) reserveCodename(level access.Level, code string) string {
 	return code
 }
 
-var notInCodes = regexp.MustCompile(`[^a-z0-9_.]+`)
+var notInCodes = lazyregexp.New(`[^a-z0-9_.]+`)
 
 func codeOf(text string) string {
 	text = exchange.ClipName(text)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
@@ -54,7 +54,7 @@ const (
 
 // labelledForm matches the name of a column with relations that not all readers of a row see, such as
 // "Ruler (gm)" and "Ruler (gm:alice,bob)".
-var labelledForm = regexp.MustCompile(`^(.+) \(((?:gm|admin)(?::[^()]+)?)\)$`)
+var labelledForm = lazyregexp.New(`^(.+) \(((?:gm|admin)(?::[^()]+)?)\)$`)
 
 // splitColumn returns the name of a column of relations, and the label of its relations or nil.
 func splitColumn(column string) (name string, label *access.Label) {

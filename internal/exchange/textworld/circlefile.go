@@ -1,9 +1,10 @@
 package textworld
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"loregate/internal/lazyregexp"
 )
 
 // lines reads the lines of a file of CircleMUD.
@@ -49,7 +50,7 @@ func (l *lines) text() (string, bool) {
 }
 
 // colourCode matches the codes of tbaMUD for colours: @ and a letter or number, or a tab and one.
-var colourCode = regexp.MustCompile("@\\[[^\\]\n]*\\]|[@\t][A-Za-z0-9]")
+var colourCode = lazyregexp.New("@\\[[^\\]\n]*\\]|[@\t][A-Za-z0-9]")
 
 // plainText removes the codes for colours. A doubled @ stands for one.
 func plainText(s string) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 )
 
 // ImportEvennia imports batch files of Evennia: the commands that dig rooms, open exits, create objects
@@ -243,7 +243,7 @@ func (x *evennia) describe(c command) {
 }
 
 // colourMark matches Evennia's codes for colours, such as |y and {w.
-var colourMark = regexp.MustCompile(`\|\[?[rRgGyYbBmMcCwWxXnN]|\{[rRgGyYbBmMcCwWxXn]`)
+var colourMark = lazyregexp.New(`\|\[?[rRgGyYbBmMcCwWxXnN]|\{[rRgGyYbBmMcCwWxXn]`)
 
 // unwrap joins the lines of a paragraph and removes codes for colours.
 func unwrap(text string) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
+	"loregate/internal/lazyregexp"
 )
 
 // ImportTwee imports stories in Twee 3. A passage becomes a place with exits to the passages that it
@@ -49,10 +49,10 @@ type story struct {
 	start  string
 }
 
-var headForm = regexp.MustCompile(`^::[ \t]*((?:\\.|[^\\\[{])*)(?:\[((?:\\.|[^\\\]])*)\])?[ \t]*(\{.*\})?[ \t]*$`)
+var headForm = lazyregexp.New(`^::[ \t]*((?:\\.|[^\\\[{])*)(?:\[((?:\\.|[^\\\]])*)\])?[ \t]*(\{.*\})?[ \t]*$`)
 
 // unescape removes the backslashes before characters.
-var unescape = regexp.MustCompile(`\\(.)`)
+var unescape = lazyregexp.New(`\\(.)`)
 
 // read divides a file into passages.
 func (x *story) read(text string) {
@@ -142,7 +142,7 @@ func (x *story) addPassages(ctx context.Context) error {
 }
 
 // linkForm matches the links of Twine: [[target]], [[label|target]], [[label->target]], [[target<-label]].
-var linkForm = regexp.MustCompile(`\[\[([^\[\]\n]+)\]\]`)
+var linkForm = lazyregexp.New(`\[\[([^\[\]\n]+)\]\]`)
 
 // splitLink returns the label and the target of a link.
 func splitLink(inner string) (label, target string) {

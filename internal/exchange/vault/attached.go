@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -18,6 +17,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
 	"loregate/internal/exchange/native"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/secrecy"
 )
 
@@ -226,8 +226,8 @@ func (a *attached) hasMark(text string) bool {
 }
 
 var (
-	quotedForm  = regexp.MustCompile(`"([^"\n]{1,500})"|'([^'\n]{1,500})'`)
-	addressForm = regexp.MustCompile(`(?i)(?:href|src)\s*=\s*["']?([^"'>\s]{1,500})`)
+	quotedForm  = lazyregexp.New(`"([^"\n]{1,500})"|'([^'\n]{1,500})'`)
+	addressForm = lazyregexp.New(`(?i)(?:href|src)\s*=\s*["']?([^"'>\s]{1,500})`)
 )
 
 // namesHidden reports whether a text links a hidden note, or is or quotes the path of one, or of a hidden file or
@@ -241,7 +241,7 @@ func (a *attached) namesHidden(text string) bool {
 			return true
 		}
 	}
-	for _, form := range []*regexp.Regexp{quotedForm, addressForm} {
+	for _, form := range []*lazyregexp.Regexp{quotedForm, addressForm} {
 		for _, m := range form.FindAllStringSubmatch(text, -1) {
 			quoted := strings.Join(m[1:], "")
 			if a.isHidden(quoted) {

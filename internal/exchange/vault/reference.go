@@ -3,16 +3,16 @@ package vault
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
+	"loregate/internal/lazyregexp"
 )
 
 // mdLinkForm matches a link or image in Markdown. Its target may have brackets in pairs.
-var mdLinkForm = regexp.MustCompile(`^!?\[([^\]\n]*)\]\(\s*(?:<([^<>\n]+)>|((?:[^()\s<>]|\([^()\s]*\))+))` +
+var mdLinkForm = lazyregexp.New(`^!?\[([^\]\n]*)\]\(\s*(?:<([^<>\n]+)>|((?:[^()\s<>]|\([^()\s]*\))+))` +
 	`(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
 
 // maxTarget is the length in bytes up to which a link is read.

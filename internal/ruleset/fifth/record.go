@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/ruleset"
 )
 
@@ -71,10 +71,10 @@ type monsterRecord struct {
 }
 
 var (
-	reachPattern = regexp.MustCompile(`reach (\d+) ft`)
-	rangePattern = regexp.MustCompile(`range (\d+)(?:/(\d+))? ft`)
-	feetPattern  = regexp.MustCompile(`(\d+)[- ](?:foot|feet|ft)`)
-	badPattern   = regexp.MustCompile(`\b(?:be|become|becomes|is|fall|falls) (` + strings.Join(conditionNames, "|") + `)\b`)
+	reachPattern = lazyregexp.New(`reach (\d+) ft`)
+	rangePattern = lazyregexp.New(`range (\d+)(?:/(\d+))? ft`)
+	feetPattern  = lazyregexp.New(`(\d+)[- ](?:foot|feet|ft)`)
+	badPattern   = lazyregexp.New(`\b(?:be|become|becomes|is|fall|falls) (` + strings.Join(conditionNames, "|") + `)\b`)
 )
 
 // Monster makes a creature from a monster's record of 5e-bits. notes say which parts of the record
@@ -198,7 +198,7 @@ type spellRecord struct {
 
 // costPattern finds components that cost money: only they must be carried, as a focus replaces all
 // others (SRD "Material (M)").
-var costPattern = regexp.MustCompile(`\d ?gp`)
+var costPattern = lazyregexp.New(`\d ?gp`)
 
 // ReadSpell makes a spell from a spell's record of 5e-bits and the text of its rules.
 func ReadSpell(name string, record []byte, text string) (s Spell, err error) {

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/sandbox"
 	"loregate/internal/studio"
 	"loregate/internal/studio/spec"
@@ -327,7 +327,7 @@ func (x *txn) Digest(ctx context.Context) (d string, err error) {
 }
 
 // readOnlyOps matches operations that never change the scene.
-var readOnlyOps = regexp.MustCompile(`^\{"op":"(digest|names|list|counts|save)"`)
+var readOnlyOps = lazyregexp.New(`^\{"op":"(digest|names|list|counts|save)"`)
 
 // listed is an object as the driver lists it: name, type, collection, location, dimensions,
 // material.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 )
 
 // Script is a list of operations on a scene, in the order in which they are done. Its methods check
@@ -37,7 +37,7 @@ func (b *Box3) Grow(v Vec) {
 
 // NameForm is the form of names in a scene. It is narrow, so that every program and file format
 // keeps a name unchanged.
-var NameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]{0,54}$`)
+var NameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9 _.-]{0,54}$`)
 
 // Err returns the first error.
 func (s *Script) Err() error { return s.err }

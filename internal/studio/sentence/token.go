@@ -2,11 +2,11 @@ package sentence
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"loregate/internal/lazyregexp"
 	"loregate/internal/meaning"
 )
 
@@ -17,7 +17,7 @@ type token struct {
 	possessive bool
 }
 
-var tokenForm = regexp.MustCompile(`\p{L}[\p{L}'’]*(?:-\p{L}[\p{L}'’]*)*|[0-9]+(?:\.[0-9]+)?|[.;:!?,()\n]`)
+var tokenForm = lazyregexp.New(`\p{L}[\p{L}'’]*(?:-\p{L}[\p{L}'’]*)*|[0-9]+(?:\.[0-9]+)?|[.;:!?,()\n]`)
 
 // maxTokens bounds the words of a text that are read.
 const maxTokens = 4000

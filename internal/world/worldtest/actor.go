@@ -3,10 +3,10 @@ package worldtest
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/lazyregexp"
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
 )
@@ -111,4 +111,4 @@ func Measured(raw string) string {
 	return refMember.ReplaceAllStringFunc(raw, func(m string) string { return fmt.Sprint(len(m)) })
 }
 
-var refMember = regexp.MustCompile(`"contextRef":"([^"]*)",|,"contextRef":"([^"]*)"`)
+var refMember = lazyregexp.New(`"contextRef":"([^"]*)",|,"contextRef":"([^"]*)"`)
