@@ -119,8 +119,12 @@ type Peeker interface {
 
 // Foresee returns the error with which Admit would refuse a call for the rights or limits of its caller, before the
 // call's body is read. role is the caller's in the call's world, or its highest if the body names the world. Foresee
-// records nothing and takes no token. Limits of a Limiter that is no Peeker, and those of players, are not foreseen.
+// records nothing and takes no token. It looks at the rights first: pages leave out the forms of what their reader may
+// not do, also if the reader makes too many calls. Limits of a Limiter that is no Peeker, and those of players, are not foreseen.
 func (g *Guard) Foresee(c Caller, r Request, role Role) error {
+	if err := c.checkRights(r, role); err != nil {
+		return err
+	}
 	if p, ok := g.limiter.(Peeker); ok && !c.Unlimited && r.Class != ClassFree {
 		for _, class := range []Class{r.Class, ClassWrite, workClass(c, role)} {
 			if class == ClassWrite && r.Effect != Write && r.Effect != Destroy || class == ClassFree {
@@ -131,7 +135,7 @@ func (g *Guard) Foresee(c Caller, r Request, role Role) error {
 			}
 		}
 	}
-	return c.checkRights(r, role)
+	return nil
 }
 
 // checkAdmission checks the limits first, so that refused calls count against them too, and then

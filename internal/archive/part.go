@@ -79,6 +79,9 @@ type revealPartIn struct {
 
 func revealPart(ctx context.Context, d *deps, c *op.Call, in revealPartIn) (writtenCard, error) {
 	var p problems
+	if in.To != nil && len(in.To) == 0 {
+		p.Add("to", "names nobody; give the subjects who shall read the parts, or leave it out for everybody")
+	}
 	for i, s := range in.To {
 		if err := access.CheckSubject(s); err != nil {
 			p.Add("to["+strconv.Itoa(i)+"]", "%v", err)
@@ -118,6 +121,12 @@ func hidePart(ctx context.Context, d *deps, c *op.Call, in hidePartIn) (hidePart
 	}
 	var all []hidden
 	out, err := commitParts(ctx, d, c, in.Name, func(p *canon.Plan, card canon.Card) (err error) {
+		told, rest, err := p.TellingParts(card, in.Text)
+		if err != nil {
+			return err
+		}
+		in := in
+		in.Parts, in.Text = append(slices.Clone(in.Parts), told...), rest
 		if all, err = hiddenPassages(ctx, p, card, in); err != nil {
 			return err
 		}

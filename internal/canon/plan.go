@@ -198,6 +198,9 @@ func (p *Plan) OpenText(c Card) (string, error) {
 	if d := p.divided[c.ID]; d != nil {
 		return d.now.Open, nil
 	}
+	if c.Parts != NoParts {
+		return p.Body(p.ctx, c.Content)
+	}
 	return p.Text(c)
 }
 

@@ -61,6 +61,9 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if n.Label != nil {
 		own = *n.Label
 	}
+	if p.hidesWhole(n) {
+		own = own.Meet(access.NewLabel(access.LevelGM))
+	}
 	parent, part, err := p.placeNewCard(n, own)
 	if err != nil {
 		return Card{}, err

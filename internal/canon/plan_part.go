@@ -140,6 +140,39 @@ func (p *Plan) HiddenParts(c Card) ([]secrecy.Passage, error) {
 	return t.Parts, err
 }
 
+// TellingParts returns the ids of the parts that are told to somebody and hold text of the passages, and the passages
+// that stand elsewhere too.
+func (p *Plan) TellingParts(c Card, passages []string) (ids, rest []string, err error) {
+	t, err := p.textBefore(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole, places := t.Whole(), t.Places()
+	for _, passage := range passages {
+		isTold := strings.Contains(whole, passage)
+		for at := 0; strings.TrimSpace(passage) != ""; at += len(passage) {
+			i := strings.Index(whole[at:], passage)
+			if i < 0 {
+				break
+			}
+			at += i
+			inOne := false
+			for n, s := range places {
+				if len(t.Parts[n].Label.Subjects) > 0 && s.From < at+len(passage) && at < s.To {
+					ids = append(ids, t.Parts[n].ID)
+					inOne = inOne || s.From <= at && at+len(passage) <= s.To
+				}
+			}
+			isTold = isTold && inOne
+		}
+		if !isTold {
+			rest = append(rest, passage)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), rest, nil
+}
+
 // HideText hides passages of a card's text, each given word by word as the caller reads it. A passage that stands
 // there several times is hidden everywhere.
 func (p *Plan) HideText(c Card, passages []string, keepHistory bool) (Card, error) {

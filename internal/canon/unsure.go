@@ -209,11 +209,26 @@ func (p *Plan) checkNoTagMarks(was, text string) error {
 	return nil
 }
 
-// checkNameMarks returns a fault if a game master gives a card that players read a name with a mark of secrecy, and
-// the call has no answer about it.
+// hidesWhole reports whether a new card is hidden because its name or a field says so, and the call that such marks hide.
+func (p *Plan) hidesWhole(n NewCard) bool {
+	if p.View().Level < access.LevelGM || p.grant.Request().Unsure != access.UnsureHides {
+		return false
+	}
+	fields, err := pickFields(n.Fields, nil)
+	for name, v := range fields {
+		if _, ok := secrecy.SaysHidden(name, v); ok && err == nil {
+			return true
+		}
+	}
+	return secrecy.NameSaysHidden(n.Name)
+}
+
+// checkNameMarks returns a fault if a game master gives a card that players read a name with a mark of secrecy, or one
+// that looks secret, and the call has no answer about it.
 func (p *Plan) checkNameMarks(field string, c Card) error {
-	if p.View().Level < access.LevelGM || onlyMasters(c.Label) || p.grant.Request().Unsure == access.UnsureText ||
-		!secrecy.NameSaysHidden(c.Name) {
+	r := p.grant.Request()
+	if p.View().Level < access.LevelGM || onlyMasters(c.Label) || r.Unsure == access.UnsureText ||
+		!secrecy.HasAnyMark(c.Name) && !(r.TakesAnswer && secrecy.NameSaysHidden(c.Name)) {
 		return nil
 	}
 	return saysHiddenFault(field, 1, c.Name)

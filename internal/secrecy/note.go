@@ -394,6 +394,9 @@ func SaysHidden(name string, v any) (Mark, bool) {
 	}
 	_, isObject := v.(map[string]any)
 	_, all := NoteMarks(n)
+	if names, _ := ReaderNames(n.Meta); len(names) > 0 {
+		return Mark{Rule: RuleFrontMatter, What: name, Doubt: true}, true
+	}
 	for _, m := range all {
 		if !m.Doubt || m.Rule == RuleFrontMatter && !isObject && !markup.HasPart(marks().Keys.Title, markup.PartKey(name)) {
 			return m, true
@@ -402,10 +405,11 @@ func SaysHidden(name string, v any) (Mark, bool) {
 	return Mark{}, false
 }
 
-// NameSaysHidden reports whether the name of a card has an exact mark, or a part such as +GM notes below another.
+// NameSaysHidden reports whether the name of a card has a mark, or a part that looks secret, such as GM notes. A
+// keeper may keep a mill.
 func NameSaysHidden(name string) bool {
-	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+")[1:], func(part string) bool {
-		return isExact(part) && FindWord(part, true) != "" // a keeper may keep a mill
+	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+"), func(part string) bool {
+		return FindWord(part, true) != ""
 	})
 }
 

@@ -196,6 +196,26 @@ func TestGapsStayClosed(t *testing.T) {
 			return refused && write(to, fields{"fields": fields{"gm notes": secret}}) == nil && write(html, inMark) == nil &&
 				write(to, text) != nil && x.rest("alice", "PATCH", x.at(to), text, nil) == nil
 		},
+		"a passage of a told part is taken back": func() bool {
+			holds := true
+			for i, passage := range []string{"WORD serves", "WORD serves the dragon.%%\n\nThe road", "the dragon"} {
+				c := x.putText("Passage "+itoa(i), inMarkdown, "The quay.\n\n%%The WORD serves the dragon.%%\n\nThe road.\n")
+				_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": list("bob")}, nil)
+				told := strings.Contains(x.textAs("bob", c), "WORD")
+				err := x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(passage)}, nil)
+				if !told || err != nil || strings.Contains(x.textAs("bob", c), "WORD") || !strings.Contains(x.textAs("gm", c), "WORD") {
+					x.t.Log(passage, told, err, x.textAs("bob", c))
+					holds = false
+				}
+			}
+			c := x.putText("To nobody", inMarkdown, "%%WORD%%\n")
+			return holds && x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": []string{}},
+				nil) != nil
+		},
+		"fields alone of a text with hidden sentences": func() bool {
+			c := x.putText("Fields alone", inMarkdown, "The quay.\n\n%%The grey fountain drains at every full moon.%%\n")
+			return x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"mood": "calm"}}, nil) == nil
+		},
 		"hidden parts that a game master's text leaves out are named": func() bool {
 			c := x.putText("Left out", inMarkdown, "The quay.\n\n%%WORD hides.%%\n\nThe road.\n")
 			write := func(who, text string) string {
@@ -230,7 +250,9 @@ func TestGapsStayClosed(t *testing.T) {
 			return asked(set("visibility", "gm"), set("hidden", true), set("publish", false), set("level", "gm"),
 				set("tags", list("harbour", "gm")), set("visible_to", list("bob")), set("player", fields{"publish": false}),
 				put("Said+tags", tags), put("Said+DM", nil), put("Said+GM notes", nil), put("Said %%WORD%%", nil),
-				x.rest("gm", "POST", x.at(c)+"/rename", fields{"new_name": "Said+Secrets"}, nil)) &&
+				put("GM notes", nil), put("Secret Agenda", nil), set("players", list("bob")),
+				x.rest("gm", "POST", x.at(c)+"/rename", fields{"new_name": "Said %%WORD%%"}, nil)) &&
+				put("Spoilers", fields{"hide_unsure": true}) == nil && x.textAs("bob", &planted{name: "Spoilers"}) == "" &&
 				set("visibility", "12 miles") != nil && set("visibility", "everyone") == nil && set("level", 5) == nil &&
 				set("publish", true) == nil && put("Said+Cellar", nil) == nil &&
 				put("Said+DM", fields{"level": "gm"}) == nil && put("Said+Secret", fields{"as_written": true}) == nil
