@@ -35,6 +35,7 @@ func weeklyWrites(d *deps) []*op.Operation {
 }
 
 type weeklyIn struct {
+	op.Answers
 	Days    int    `json:"days,omitzero" default:"7" min:"1" max:"92" jsonschema:"Number of days to cover."`
 	Parent  string `json:"parent,omitzero" default:"Weekly Summaries" maxlen:"500" jsonschema:"Parent of the new card."`
 	Title   string `json:"title,omitzero" maxlen:"200" jsonschema:"Name of the card below parent; default Week and today's date."`

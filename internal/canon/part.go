@@ -840,12 +840,12 @@ func layOut(was string, places *Places, parts []secrecy.Passage) (content string
 	return b.String(), out
 }
 
-// keepPlaces moves the places of a holder along with an edit of its content by hand. Parts that are gone there are
-// gone.
-func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
+// keepPlaces moves the places of a holder along with an edit of its content by hand, and returns the content with the
+// parts that the edit leaves out: only an edit of the text above removes a part.
+func (p *Plan) keepPlaces(c *Card, before Card, content string) (string, error) {
 	was, err := p.Text(before)
 	if err != nil || was == content {
-		return err
+		return content, err
 	}
 	form, _ := FormOf(c.TextKind())
 	spans := make([]markup.Span, len(before.Places.Parts))
@@ -853,16 +853,29 @@ func (p *Plan) keepPlaces(c *Card, before Card, content string) error {
 		spans[i] = markup.Span{From: x.From, To: x.From + x.Len}
 	}
 	places := &Places{Base: before.Places.Base, Fields: before.Places.Fields, Form: before.Places.Form}
+	var left, all []secrecy.Passage
 	for i, r := range secrecy.Follow(was, content, spans) {
-		if strings.TrimSpace(content[r.From:r.To]) == "" || !secrecy.IsMarked(content[r.From:r.To], form) {
-			continue // it is a note of the game master's now, beside the text
-		}
 		x := before.Places.Parts[i]
+		text := was[spans[i].From:spans[i].To]
+		switch now := content[r.From:r.To]; {
+		case strings.TrimSpace(now) != "" && secrecy.IsMarked(now, form):
+		case secrecy.IsIn(content, text):
+			continue // it is a note of the game master's now, beside the text
+		default:
+			left = append(left, secrecy.Passage{ID: x.ID, At: x.At, Order: x.Order, Text: text})
+			continue
+		}
 		x.From, x.Len = r.From, r.To-r.From
 		places.Parts = append(places.Parts, x)
+		all = append(all, secrecy.Passage{ID: x.ID, At: x.At, Order: x.Order, Text: content[r.From:r.To]})
+	}
+	if len(left) > 0 {
+		kept := places
+		content, places = layOut(content, kept, append(all, left...))
+		places.Base, places.Fields, places.Form = kept.Base, kept.Fields, kept.Form
 	}
 	c.Places = places
-	return nil
+	return content, nil
 }
 
 // besideParts returns the content of a holder with another text beside its parts.

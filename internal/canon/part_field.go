@@ -75,7 +75,8 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 // the call says nothing about it, or if the field says that the whole card is hidden and the call does not call it text.
 func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 	_, whole := secrecy.SaysHidden(name, v)
-	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks {
+	opened := was != nil && secrecy.IsNamedSecret(name, v) && p.grant.Request().TakesAnswer
+	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks && !opened {
 		return false, nil
 	}
 	declared, err := p.declaresSecrets(p.ctx, c.Type)
@@ -90,6 +91,10 @@ func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 		return false, saysHiddenFault(field, 1, text)
 	case answer == access.UnsureHides:
 		return true, nil
+	}
+	if opened {
+		return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
+			Why: "this field was opened and hides nothing, also no new text", Remedy: "hide it first with hide_part"}})
 	}
 	return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
 		Why: "the field's name looks secret, and hides nothing", Remedy: "call it gm_notes to hide it"}})

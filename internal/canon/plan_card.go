@@ -212,7 +212,8 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 		if err := p.checkTold(before, open); err != nil {
 			return err
 		}
-		if err := p.keepPlaces(c, before, open); err != nil {
+		var err error
+		if open, err = p.keepPlaces(c, before, open); err != nil {
 			return err
 		}
 	case p.isDivided(*c, typ, e):

@@ -388,12 +388,8 @@ func (g *generations) noteCommit(ctx context.Context, r Reader, w access.WorldID
 	}
 	for _, ch := range rec.Changes {
 		switch {
-		case ch.Link != nil:
-			g.noteAny(levelOf(ch.Link.Label), rec.Seq)
-		case ch.Layer != nil:
-			g.noteAny(levelOf(ch.Layer.Label), rec.Seq)
-		case ch.Text != nil:
-			g.noteAny(levelOf(ch.Text.Label), rec.Seq)
+		case ch.Link != nil, ch.Layer != nil, ch.Text != nil:
+			g.noteAny(access.LevelUser, rec.Seq) // it may have had a lower label before
 		case ch.Card != nil:
 			if err := g.noteCard(ctx, r, w, rec.Seq, ch.Card); err != nil {
 				return err

@@ -54,9 +54,10 @@ func (d *division) keepLines() {
 	kept := d.keptTexts()
 	for i, p := range d.before.Parts {
 		from, to := Peel(p.Text)
+		isGone := !strings.Contains(strings.ToLower(string(kept[i+1])), strings.ToLower(strings.TrimSpace(p.Text[from:to])))
 		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
 			core := coreOf(line)
-			if len(wordsOf(core)) == 0 {
+			if len(wordsIn(core)) == 0 || !isGone && len(wordsOf(core)) == 0 {
 				continue
 			}
 			lines[core] = i + 1
@@ -66,8 +67,7 @@ func (d *division) keepLines() {
 		}
 		inner := p.Text[from:to]
 		said.addAll(inner, i+1)
-		if words := wordsIn(inner); len(words) > 0 && len(words) < minPhrase && len(strings.TrimSpace(inner)) >= minWord &&
-			!sharesWord(wordsOf(inner), string(kept[i+1])) {
+		if words := wordsIn(inner); isGone && len(words) > 0 && len(words) < minPhrase && len(strings.TrimSpace(inner)) > 1 {
 			said[hashWords(inner, words)], least = i+1, 1 // a short part is gone: its words may stand elsewhere
 		}
 	}

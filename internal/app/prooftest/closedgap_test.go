@@ -3,6 +3,7 @@ package prooftest
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"strings"
@@ -212,6 +213,62 @@ func TestGapsStayClosed(t *testing.T) {
 			return holds && x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": []string{}},
 				nil) != nil
 		},
+		"the game master's own notes beside hidden parts": func() bool {
+			c := x.putText("Own notes", inMarkdown, "The quay.\n\n%%WORD hides.%%\n\nThe road.\n\n> [!gm]\n> SECOND\n")
+			read := func() string { return x.textAs("gm", c) }
+			first := x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"+GM": "My note."}}, nil) == nil &&
+				strings.Contains(read(), "%%WORD hides.%%") && strings.Contains(read(), "SECOND")
+			err := x.rest("gm", "PATCH", "/api/mcp/cards/Own%20notes+GM", fields{"content": "My other note."}, nil)
+			return first && err == nil && strings.Contains(read(), "%%WORD hides.%%") && strings.Contains(read(), "SECOND") &&
+				!strings.Contains(x.textAs("bob", c), "WORD")
+		},
+		"a relationship that is taken back": func() bool {
+			id := func(name string) any {
+				return x.do(keeper, "entity_create", fields{"campaign_id": "lendwater", "name": name, "entity_type": "npc",
+					"revealed": true})["id"]
+			}
+			a, b := id("Lover A"), id("Lover B")
+			r := x.do(keeper, "relationship_create", fields{"campaign_id": "lendwater", "source_id": a, "target_id": b,
+				"type": "lover of", "secret": true})["id"]
+			read := func() bool {
+				got := x.send("bob", request{operation: "read", method: "GET",
+					path: fmt.Sprintf("/api/campaigns/lendwater/entities/%v", a)}).body
+				return strings.Contains(got, "lover of")
+			}
+			x.t.Log(a, b, r)
+			before := read()
+			x.do(keeper, "reveal", fields{"campaign_id": "lendwater", "relationship_id": r})
+			told := read()
+			x.do(keeper, "unreveal", fields{"campaign_id": "lendwater", "relationship_id": r})
+			x.t.Log(before, told, read())
+			return !before && told && !read()
+		},
+		"a short part whose text moves": func() bool {
+			holds := true
+			for i, row := range [][3]string{
+				{"The old inn.\n\n%%He is a spy.%%\n", "The old inn. He is a spy.\n\nThe cook is fat.\n", "is a spy"},
+				{"- One\n- %%AC 17%%\n- Three\n", "- One\n- Three\n- AC 17\n- Four\n", "AC 17"},
+				{"| a | b |\n|---|---|\n| cook | %%Orc%% |\n| maid | x |\n",
+					"| a | b | c |\n|---|---|---|\n| maid | sweeps | d |\n| cook | Orc | e |\n", "Orc"},
+				{"The door has number %%42%% on it.\n", "The door has a number on it: 42 or so.\n", "42"}} {
+				c := x.putText("Short "+itoa(i), inMarkdown, row[0])
+				err := x.swap("gm", c, func(string) string { return row[1] })
+				if strings.Contains(x.textAs("bob", c), row[2]) {
+					x.t.Log(row[1], err, x.textAs("bob", c))
+					holds = false
+				}
+			}
+			return holds
+		},
+		"new text in a field that was opened is asked about": func() bool {
+			c := x.putText("Opened field", inMarkdown, "The quay.\n")
+			set := func(v string) error {
+				return x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"gm notes": v}}, nil)
+			}
+			_ = set("A word")
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list("field:gm notes")}, nil)
+			return set("WORD") != nil && set("A word") == nil
+		},
 		"fields alone of a text with hidden sentences": func() bool {
 			c := x.putText("Fields alone", inMarkdown, "The quay.\n\n%%The grey fountain drains at every full moon.%%\n")
 			return x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"mood": "calm"}}, nil) == nil
@@ -352,11 +409,11 @@ func TestGapsStayClosed(t *testing.T) {
 				}},
 				{approved: true, change: func(name string) fields {
 					return fields{"name": "create_card", "arguments": fields{"name": name + " new", "text_format": "markdown",
-						"content": text + "NEWS", "fields": fields{"plan": "WORD hides", "debt": 771}}}
+						"content": text + "NEWS", "fields": fields{"plan": "WORD hides", "debt": 7714402}}}
 				}},
 			} {
 				c := x.putText("Proposed "+itoa(i), inMarkdown, text)
-				_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"plan": "WORD hides", "debt": 771, "port": "open"}}, nil)
+				_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"plan": "WORD hides", "debt": 7714402, "port": "open"}}, nil)
 				body, _ := json.Marshal(fields{"reason": "It is wanted.", "op": row.change(c.name)})
 				got := x.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change",
 					body: string(body)})
@@ -390,7 +447,7 @@ func TestGapsStayClosed(t *testing.T) {
 				for _, path := range []string{"/api/proposals/" + out.ProposalID + "/renew"} {
 					all += x.send("alice", request{operation: "renew", method: "POST", path: path, body: "{}"}).body
 				}
-				for _, word := range []string{"WORD", "SITS", "771"} {
+				for _, word := range []string{"WORD", "SITS", "7714402"} {
 					if strings.Contains(all, word) {
 						x.t.Logf("%d: after %s: %s", i, word, all)
 						holds = false
