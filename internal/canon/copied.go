@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 	"loregate/internal/secrecy"
 )
 
@@ -32,8 +33,9 @@ func (p *Plan) checkNotCopied(before, after Card) error {
 	if err != nil {
 		return err
 	}
+	fresh := newSentences(readableText(before, was), readableText(after, now))
 	var found []UnsureMark
-	for _, s := range newSentences(readableText(before, was), readableText(after, now)) {
+	for _, s := range fresh[:min(len(fresh), maxCopiedOfCard)] {
 		if p.looked++; p.looked > maxCopied {
 			break
 		}
@@ -87,5 +89,64 @@ func newSentences(was, now string) (fresh []string) {
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return fresh[:min(len(fresh), maxCopiedOfCard)]
+	return fresh
+}
+
+// checkNotOutdated returns a fault if somebody who does not see the hidden parts of a text writes a sentence of one that
+// stood openly in an earlier version: the text that they changed is outdated. Others are not told that they wrote one.
+func (p *Plan) checkNotOutdated(c Card, was, open string) error {
+	fresh := newSentences(was, open)
+	if c.Parts == NoParts || len(fresh) == 0 {
+		return nil
+	}
+	all := *p.Snapshot
+	all.visibility.View, all.planned = access.View{Level: access.LevelAll}, nil
+	whole, err := all.wholeText(p.ctx, c)
+	if err != nil {
+		return err
+	}
+	hidden := map[string]bool{}
+	for _, x := range whole.Parts {
+		if p.View().Sees(x.Label) {
+			continue
+		}
+		text, _ := secrecy.Unwrap(x.Text)
+		for _, s := range newSentences("", text) {
+			hidden[s] = true
+		}
+	}
+	for _, s := range fresh {
+		if !hidden[s] {
+			continue
+		}
+		stood, err := p.stoodOpenly(&all, c, s)
+		if stood {
+			err = fault.New(fault.Conflict, "content has a passage that %q does not show any more; read the card again and "+
+				"make your change to that text", c.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stoodOpenly reports whether words of a hidden part stood in the open text of an earlier version that is hidden now.
+func (p *Plan) stoodOpenly(all *Snapshot, c Card, words string) (bool, error) {
+	for v, err := range all.AllVersions(p.ctx, c.ID) {
+		if err != nil {
+			return false, err
+		}
+		if v.Purged || v.TextKind() == TextFile || p.View().Sees(v.Label) {
+			continue
+		}
+		text, err := all.Body(p.ctx, v.Content)
+		if err != nil {
+			return false, err
+		}
+		if strings.Contains(secrecy.WordsOf(PlainText(v.TextKind(), text)), words) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

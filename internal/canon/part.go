@@ -400,6 +400,11 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 			p.set.ignored = append(p.set.ignored, m.What)
 		}
 	}
+	if !w.Hides && p.View().Level < access.LevelGM && e.exact == nil {
+		if err := p.checkNotOutdated(before, was.Open, text.Open); err != nil {
+			return "", err
+		}
+	}
 	next := &dividedText{holders: was.holders, now: text, hides: out.Hid, hid: out.Hid && !e.KeepHistory}
 	if d := p.divided[c.ID]; d != nil {
 		if next.hid = next.hid || d.hid; !d.written {

@@ -222,6 +222,20 @@ func TestGapsStayClosed(t *testing.T) {
 			return first && err == nil && strings.Contains(read(), "%%WORD hides.%%") && strings.Contains(read(), "SECOND") &&
 				!strings.Contains(x.textAs("bob", c), "WORD")
 		},
+		"a player sends an outdated text": func() bool {
+			secret := "The ferryman sells maps to the smugglers"
+			c := x.putText("Outdated", inMarkdown, "The quay.\n\n"+secret+".\n\nThe road.\n")
+			old := x.textAs("bob", c)
+			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(secret + ".")}, nil)
+			send := func(who, text string) error {
+				return x.rest(who, "PATCH", x.at(c), fields{"format": "markdown", "content": text}, nil)
+			}
+			guessed := x.putText("Guessed", inMarkdown, "The quay.\n\n%%The cook poisons every third guest.%%\n")
+			return send("bob", old+"More.\n") != nil && !strings.Contains(x.textAs("alice", c), "ferryman") &&
+				send("bob", "The quay.\n\nThe road. It rains a lot in this place.\n") == nil &&
+				x.rest("bob", "PATCH", x.at(guessed), fields{"format": "markdown",
+					"content": "The quay.\n\nThe cook poisons every third guest.\n"}, nil) == nil
+		},
 		"a relationship that is taken back": func() bool {
 			id := func(name string) any {
 				return x.do(keeper, "entity_create", fields{"campaign_id": "lendwater", "name": name, "entity_type": "npc",
