@@ -247,6 +247,36 @@ func TestSlowBodiesAreEnded(t *testing.T) {
 	}
 }
 
+// A request whose body has come goes on for as long as its handler takes, also if the handler reads beyond the end, and
+// so do the next ones of its connection.
+func TestReadBodiesEndNoRequest(t *testing.T) {
+	const window = 50 * time.Millisecond
+	in := newIntake(t, body.Config{Window: window})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b := in.ReadRequest(w, r, time.Minute)
+		for range 2 {
+			if _, err := io.Copy(io.Discard, b); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * window)
+		}
+		time.Sleep(2 * window)
+		if r.Context().Err() != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	for range 2 {
+		res, err := server.Client().Post(server.URL, "text/plain", strings.NewReader(strings.Repeat("x", 100_000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = res.Body.Close(); res.StatusCode != http.StatusOK {
+			t.Errorf("status %d: the request was ended", res.StatusCode)
+		}
+	}
+}
+
 // An answer that its client does not read is ended after one window.
 func TestUnreadAnswersAreEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ type Reader struct {
 	until time.Time // for the whole body
 	due   int64     // bytes that have to arrive in this window
 	read  time.Time // end of the last Read; zero before the first
+	end   error     // of the body; nil before
 }
 
 // ReadRequest returns a Reader of a request's body, which arrives within a time. The time begins now.
@@ -27,8 +28,12 @@ func (in *Intake) ReadRequest(w http.ResponseWriter, r *http.Request, within tim
 	return &Reader{in: in, src: r.Body, rc: http.NewResponseController(w), until: time.Now().Add(within)}
 }
 
-// Read reads bytes of the body.
+// Read reads bytes of the body. Beyond its end it sets no deadline: net/http waits on the connection then, to learn that
+// the client is gone, and would take a deadline for that.
 func (r *Reader) Read(p []byte) (int, error) {
+	if r.end != nil {
+		return 0, r.end
+	}
 	if now := time.Now(); r.due <= 0 || now.Sub(r.read) > ownDelay {
 		r.beginWindow(now)
 	}
@@ -38,6 +43,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = r.tooSlow().Because(err)
 	}
+	r.end = err
 	return n, err
 }
 
