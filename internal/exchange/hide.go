@@ -162,6 +162,8 @@ func (c *Choices) IsConfirmed(names ...string) bool {
 type Standing struct {
 	Given bool // the decisions of earlier imports that open it were given for it
 	Open  bool // it was opened here
+	New   bool // the part of a note that opens now, which no report has named: the name of the note does not mean it
+	Alike bool // its text is also that of a mark of the note that opens now: only its rule with its text means it
 }
 
 // Verdict is a decision about a file or part with a mark.
@@ -187,6 +189,12 @@ func (c *Choices) Judge(m secrecy.Mark, file string, part bool, at Standing) Ver
 	var opened, openedNow, kept, keptNow bool
 	if len(c.open.all)+len(c.confirm.all) > 0 {
 		names := namesOfMark(m, file)
+		if at.New {
+			names = []string{foldChoice(m.Rule + " " + m.What), foldChoice(m.Rule + ": " + m.What)}
+			if !at.Alike {
+				names = append(names, foldChoice(m.What))
+			}
+		}
 		for _, o := range c.open.matching(names) {
 			if o.exact = o.exact || !m.Doubt; m.Doubt {
 				o.used, opened, openedNow = true, true, openedNow || !o.old

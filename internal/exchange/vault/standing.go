@@ -108,7 +108,12 @@ func (f *reader) judgeParts(n *note, seen string) (h secrecy.Result, all verdict
 		if v, ok := all[m]; ok && (v == exchange.Asked || !v.Hides()) {
 			return false
 		}
-		v := f.v.choices.Judge(m, n.Path, true, standing[m])
+		at := standing[m]
+		at.New = n.opened && seen == ""
+		at.Alike = slices.ContainsFunc(n.origin.Opened, func(opened string) bool {
+			return strings.HasSuffix(exchange.FoldCase(opened), ": "+exchange.FoldCase(m.What))
+		})
+		v := f.v.choices.Judge(m, n.Path, true, at)
 		all[m] = v
 		return v.Hides() && v != exchange.Asked
 	})

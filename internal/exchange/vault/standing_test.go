@@ -68,6 +68,35 @@ func TestAnOpenedNoteIsDecidedAbout(t *testing.T) {
 	})
 }
 
+// TestOpeningANoteLeavesItsParts opens a note by its mark or its name: the parts in it that look secret stay hidden, and
+// are asked about.
+func TestOpeningANoteLeavesItsParts(t *testing.T) {
+	notes := map[string]string{"Secret Ford.md": "A ford.\n\nSecret: WYRM waits.\n\n## A secret stair\n\nGOLD\n"}
+	with := func(open ...string) Options {
+		return Options{Options: exchange.Options{Label: "v"}, Open: open}
+	}
+	for _, by := range []string{"secret", "Secret Ford"} {
+		for _, first := range []bool{true, false} {
+			s := newScene(t)
+			if first {
+				s.importAs("gm", notes, with())
+			}
+			sum := s.importAs("gm", notes, with(by)).String()
+			got := s.See("user", "Secret Ford")
+			if !strings.Contains(got, "A ford") || strings.Contains(got, "WYRM") || strings.Contains(got, "GOLD") {
+				t.Errorf("opened by %q: players read %q", by, got)
+			}
+			if !strings.Contains(sum, `label "Secret"`) || !strings.Contains(sum, `heading "A secret stair"`) {
+				t.Errorf("opened by %q: not asked: %s", by, sum)
+			}
+			s.importAs("gm", notes, with("label Secret", "A secret stair"))
+			if got := s.See("user", "Secret Ford"); !strings.Contains(got, "WYRM") || !strings.Contains(got, "GOLD") {
+				t.Errorf("opened by %q, then its parts: players read %q", by, got)
+			}
+		}
+	}
+}
+
 // TestADecisionHoldsForItsNotes opens marks of a vault. Notes and parts that come later with the same marks are asked
 // about.
 func TestADecisionHoldsForItsNotes(t *testing.T) {
