@@ -143,6 +143,43 @@ func remedyOf(u secrecy.Unsure, form secrecy.Form) string {
 	return "write " + secrecy.ExactExample(form) + " around it to hide it"
 }
 
+// FirstUnsure returns the first mark in a new text of a card that the text before did not have, and of which it is not
+// known whether it hides, or that hides nothing in cards of the type; nil if there is none.
+func (p *Plan) FirstUnsure(c, before Card, text string) (*UnsureMark, error) {
+	typ, err := p.Type(p.ctx, c.Type)
+	if err != nil {
+		return nil, err
+	}
+	was := ""
+	if !before.ID.IsZero() && before.TextKind() != TextFile {
+		if was, err = p.Text(before); err != nil {
+			return nil, err
+		}
+	}
+	form, ok := FormOf(c.TextKind())
+	if ok = ok && p.readsMarks(c, typ); !ok {
+		if at, found := secrecy.NewMark(was, text); found {
+			return newMarkIn(c, text, at), nil
+		}
+	}
+	list := secrecy.FindUnsure(was, text, secrecy.Markdown) // files are written as Markdown, whatever the card's form is
+	if ok && form != secrecy.Markdown {
+		list = append(secrecy.FindUnsure(was, text, form), list...)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return &UnsureMark{Line: list[0].Line, Text: list[0].Text, Why: whyUnsure(list[0])}, nil
+}
+
+// newMarkIn returns the mark at an offset of a text in which marks hide nothing.
+func newMarkIn(c Card, text string, at int) *UnsureMark {
+	line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
+	return &UnsureMark{Field: "content", Line: 1 + strings.Count(text[:at], "\n"), Text: markup.Shorten(line, 80),
+		Why:    "marks hide nothing in a card of type " + c.Type,
+		Remedy: "write it into a card of its own with level gm"}
+}
+
 // checkNoMarks returns a fault if a game master writes a new mark into a text in which no mark hides, such as that of a
 // list, and the call has no answer about it.
 func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
@@ -165,11 +202,7 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 	if !ok {
 		return nil
 	}
-	line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
-	m := UnsureMark{Field: "content", Line: 1 + strings.Count(text[:at], "\n"), Text: markup.Shorten(line, 80),
-		Why:    "marks hide nothing in a card of type " + c.Type,
-		Remedy: "write it into a card of its own with level gm"}
-	return unsureFault([]UnsureMark{m})
+	return unsureFault([]UnsureMark{*newMarkIn(c, text, at)})
 }
 
 // checkNoneAdded returns a fault if a game master writes new text under marks that were opened, which hide nothing

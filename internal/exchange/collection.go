@@ -39,6 +39,7 @@ type Sheet struct {
 	HideFields []string
 	InPlace    bool      // the body has its hidden parts at their places; else marks in it are text
 	MarksKnown bool      // Hide has all ranges of the body that marks hide
+	Asks       bool      // a changed text with a mark of which it is not known whether it hides is not imported
 	Exported   *Exported // the hidden parts of the body, if it is as it was exported
 	Beside     bool      // the body is the text beside the hidden parts that the card holds
 

@@ -233,6 +233,9 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 	if err != nil {
 		return canon.Card{}, err
 	}
+	if err := s.leaveUnsure(p, t, card, &e); err != nil {
+		return canon.Card{}, err
+	}
 	next, err := p.Update(card, e)
 	if err != nil {
 		return canon.Card{}, err
@@ -249,6 +252,27 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 		t.count(s, &t.updated)
 	}
 	return next, nil
+}
+
+// leaveUnsure leaves the text out of an edit if players read the card, and if it has a new mark of which it is not known
+// whether it hides.
+func (s *Sheet) leaveUnsure(p *canon.Plan, t *tally, card canon.Card, e *canon.Edit) error {
+	if !s.Asks || !s.readsMarks() || e.Content == nil || card.Label.Level >= access.LevelGM {
+		return nil
+	}
+	after := card
+	if e.Type != nil {
+		after.Type = *e.Type
+	}
+	after.Format = s.Format
+	m, err := p.FirstUnsure(after, card, *e.Content)
+	if err != nil || m == nil {
+		return err
+	}
+	t.addProblem(s.File, "line %d of the text, %q: %s; the text of %q stays as it is, write it on the page of the card", m.Line,
+		m.Text, m.Why, card.Name)
+	e.Content, e.Format, e.Type = nil, nil, nil
+	return nil
 }
 
 // followName renames a card that the source has renamed, unless it was renamed here.

@@ -405,11 +405,11 @@ func SaysHidden(name string, v any) (Mark, bool) {
 	return Mark{}, false
 }
 
-// NameSaysHidden reports whether the name of a card has a mark, or a part that looks secret, such as GM notes. A
-// keeper may keep a mill.
+// NameSaysHidden reports whether the name of a card has a mark, or a part that is one, such as GM notes. A keeper may
+// keep a mill.
 func NameSaysHidden(name string) bool {
 	return HasAnyMark(name) || slices.ContainsFunc(strings.Split(name, "+"), func(part string) bool {
-		return FindWord(part, true) != ""
+		return isExact(part) && FindWord(part, true) != ""
 	})
 }
 

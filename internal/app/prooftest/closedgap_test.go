@@ -321,7 +321,7 @@ func TestGapsStayClosed(t *testing.T) {
 			return asked(set("visibility", "gm"), set("hidden", true), set("publish", false), set("level", "gm"),
 				set("tags", list("harbour", "gm")), set("visible_to", list("bob")), set("player", fields{"publish": false}),
 				put("Said+tags", tags), put("Said+DM", nil), put("Said+GM notes", nil), put("Said %%WORD%%", nil),
-				put("GM notes", nil), put("Secret Agenda", nil), set("players", list("bob")),
+				put("GM notes", nil), set("players", list("bob")),
 				x.rest("gm", "POST", x.at(c)+"/rename", fields{"new_name": "Said %%WORD%%"}, nil)) &&
 				put("Spoilers", fields{"hide_unsure": true}) == nil && x.textAs("bob", &planted{name: "Spoilers"}) == "" &&
 				set("visibility", "12 miles") != nil && set("visibility", "everyone") == nil && set("level", 5) == nil &&

@@ -55,3 +55,46 @@ func TestAnExportIsEditedAndComesBack(t *testing.T) {
 		t.Errorf("conflicts: Quay %v, Mill %v, Road %v", beside("Quay"), beside("Mill"), beside("Road"))
 	}
 }
+
+// TestMarksInAnEditedExport writes secrets into the notes of an export, in marks that hide nothing there or that only
+// look secret, and imports them: players read none of them.
+func TestMarksInAnEditedExport(t *testing.T) {
+	t.Parallel()
+	x := newWeave(t, "embedded", 1, false)
+	for _, n := range []fields{{"name": "Page", "content": "<p>Open <sub>x</sub></p><table class=\"a\"><tr><td>b</td></tr></table>"},
+		{"name": "Rumours", "type": "List", "content": "The bridge is old"},
+		{"name": "Plain", "type": "PlainText", "content": "The bridge is old."},
+		{"name": "Bare", "type": "HTML", "content": "<p>The bridge is old.</p>"},
+		{"name": "Written", "content": "The bridge is old.\n", "text_format": "markdown", "format": "markdown"}} {
+		if err := x.rest("gm", "POST", "/api/mcp/cards", n, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, secret := range []string{"\n%%WORD%%\n", "\n> [!secret] a\n> WORD\n", "\n## GM notes\n\nWORD\n", "\nGM notes: WORD\n",
+		"\n**GM notes:** WORD\n", "\nSecret: WORD\n", "\n<p class=\"secret\">WORD</p>\n", "\n```ad-secret\nWORD\n```\n",
+		"\n!!! secret\n    WORD\n", "\n<details><summary>Secret</summary>WORD</details>\n",
+		"\n| a | GM notes |\n|---|---|\n| b | WORD |\n"} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if _, err := x.app.Export(t.Context(), "markdown", "lendwater", dir, access.RoleGM, nil); err != nil {
+			t.Fatal(err)
+		}
+		files := filesBelow(t, dir)
+		for _, name := range []string{"Page.md", "Rumours.md", "Plain.md", "Bare.md", "Written.md"} {
+			if files[name] == "" {
+				t.Fatal(name)
+			}
+			files[name] += strings.ReplaceAll(secret, "WORD", "WORD"+itoa(i))
+		}
+		if err := x.importOne("out"+itoa(i)+".zip", zipOf(t, files)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Page", "Rumours", "Plain", "Bare", "Written"} {
+			if name == "Bare" && strings.Contains(secret, "|---|") {
+				continue // text of Markdown in a page of HTML that is no card's text
+			}
+			if got := x.textAs("bob", &planted{name: name}); strings.Contains(got, "WORD") {
+				t.Errorf("%q in %s: players read %q", secret, name, got)
+			}
+		}
+	}
+}

@@ -247,7 +247,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (hides bool) {
 		n.AddReport(0, "text_format %q is not html or markdown; html is used", n.Text("text_format"))
 	}
 	kind, form := canon.KindOf(s.Type, s.Format), secrecy.Markdown
-	s.InPlace, s.Body = true, exchange.PlainBody(body)
+	s.InPlace, s.Asks, s.Body = true, true, exchange.PlainBody(body)
 	switch format := n.Text("format"); {
 	case format == "json":
 		var text string
