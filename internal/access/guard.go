@@ -118,9 +118,10 @@ type Peeker interface {
 }
 
 // Foresee returns the error with which Admit would refuse a call for the rights or limits of its caller, before the
-// call's body is read. role is the caller's in the call's world, or its highest if the body names the world. Foresee
-// records nothing and takes no token. It looks at the rights first: pages leave out the forms of what their reader may
-// not do, also if the reader makes too many calls. Limits of a Limiter that is no Peeker, and those of players, are not foreseen.
+// call's body is read. role is the caller's in the call's world, or its highest if the body names the world.
+// Foresee records nothing and takes no token. It looks at the rights first: pages leave out the forms of what their
+// reader may not do, also if the reader makes too many calls. Limits of a Limiter that is no Peeker, and those of
+// players, are not foreseen.
 func (g *Guard) Foresee(c Caller, r Request, role Role) error {
 	if err := c.checkRights(r, role); err != nil {
 		return err

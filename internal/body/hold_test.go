@@ -54,8 +54,8 @@ func (h *halfSent) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// Fifty half-sent bodies of one caller hold that caller's share, and no more; the others are told to wait, while another
-// caller is served. Afterwards nothing is held.
+// Fifty half-sent bodies of one caller hold that caller's share, and no more; the others are told to wait, while
+// another caller is served. Afterwards nothing is held.
 func TestHalfSentBodiesHoldAShare(t *testing.T) {
 	const each = 1 << 20
 	for name, read := range map[string]func(h *body.Hold, s body.Source) error{

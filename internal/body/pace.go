@@ -10,9 +10,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// Reader reads the body of an HTTP request, and ends it if it comes too slowly: if in any window fewer bytes arrive than
-// the minimum rate asks for, or if the whole takes too long. The bounds are deadlines of the connection, for HTTP/2 of
-// the stream.
+// Reader reads the body of an HTTP request, and ends it if it comes too slowly: if in any window fewer bytes arrive
+// than the minimum rate asks for, or if the whole takes too long. The bounds are deadlines of the connection, for
+// HTTP/2 of the stream.
 type Reader struct {
 	in    *Intake
 	src   io.ReadCloser
@@ -28,8 +28,8 @@ func (in *Intake) ReadRequest(w http.ResponseWriter, r *http.Request, within tim
 	return &Reader{in: in, src: r.Body, rc: http.NewResponseController(w), until: time.Now().Add(within)}
 }
 
-// Read reads bytes of the body. Beyond its end it sets no deadline: net/http waits on the connection then, to learn that
-// the client is gone, and would take a deadline for that.
+// Read reads bytes of the body. Beyond its end it sets no deadline: net/http waits on the connection then, to learn
+// that the client is gone, and would take a deadline for that.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.end != nil {
 		return 0, r.end
@@ -80,8 +80,8 @@ type answer struct {
 	due   int64     // bytes that have to be taken in this window
 }
 
-// PaceAnswer returns a ResponseWriter that ends an answer if its client takes it too slowly, or not within a time, which
-// begins now.
+// PaceAnswer returns a ResponseWriter that ends an answer if its client takes it too slowly, or not within a time,
+// which begins now.
 func (in *Intake) PaceAnswer(w http.ResponseWriter, within time.Duration) http.ResponseWriter {
 	return &answer{ResponseWriter: w, in: in, rc: http.NewResponseController(w), until: time.Now().Add(within)}
 }

@@ -23,9 +23,8 @@ type eventDraft struct {
 	known       bool
 }
 
-// setDate parses the date and sets the sort value. The date may be any text only if the precision
-// is unknown or the caller gives a sort value. Without a precision, that of the date's form counts, and unknown beside a
-// sort value.
+// setDate parses the date and sets the sort value. The date may be any text only if the precision is unknown or the
+// caller gives a sort value. Without a precision, that of the date's form counts, and unknown beside a sort value.
 func (draft *eventDraft) setDate(cal calendar, sort *int64) error {
 	draft.Date = strings.TrimSpace(markup.Clean(draft.Date))
 	s, err := cal.parseDate(draft.Date)

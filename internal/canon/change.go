@@ -139,7 +139,8 @@ type PurgeImage struct {
 	Body Hash   `json:"body"`
 }
 
-// TextImage is a text beside the cards, which links and events name by its hash. Gone erases its bytes and keeps the hash.
+// TextImage is a text beside the cards, which links and events name by its hash. Gone erases its bytes and keeps
+// the hash.
 type TextImage struct {
 	Content Hash         `json:"content"`
 	Size    int          `json:"size,omitempty"`

@@ -239,7 +239,8 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(idempotencyLife)})
 	}
 	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards,
-		Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, RemovedParts: set.removed, bodies: set.bodies}, err
+		Opened: append(set.opened, p.opened...), IgnoredMarks: set.ignored, RemovedParts: set.removed,
+		bodies: set.bodies}, err
 }
 
 // isEmpty reports whether a ChangeSet commits nothing.

@@ -92,8 +92,9 @@ func newSentences(was, now string) (fresh []string) {
 	return fresh
 }
 
-// checkNotOutdated returns a fault if somebody who does not see the hidden parts of a text writes a sentence of one that
-// stood openly in an earlier version: the text that they changed is outdated. Others are not told that they wrote one.
+// checkNotOutdated returns a fault if somebody who does not see the hidden parts of a text writes a sentence of one
+// that stood openly in an earlier version: the text that they changed is outdated. Others are not told that they
+// wrote one.
 func (p *Plan) checkNotOutdated(c Card, was, open string) error {
 	fresh := newSentences(was, open)
 	if c.Parts == NoParts || len(fresh) == 0 {

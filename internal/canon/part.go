@@ -244,7 +244,8 @@ var formNames = map[TextKind]string{TextHTML: "html", TextMarkdown: "markdown"}
 
 // convertParts converts a text with hidden parts to the form that the text above has now, because somebody who does not
 // see the parts has converted it. Text that cannot be converted stays as it is.
-func convertParts(ctx context.Context, t secrecy.Text, form string, to TextKind) (open string, parts []secrecy.Passage) {
+func convertParts(ctx context.Context, t secrecy.Text, form string, to TextKind) (open string,
+	parts []secrecy.Passage) {
 	convert, from := marked.ToHTML, secrecy.Markdown
 	if to == TextMarkdown {
 		convert, from = marked.ToMarkdown, secrecy.HTML

@@ -72,7 +72,8 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 }
 
 // askField reports whether a field that looks secret by its name is hidden, as the call says. It returns a fault if
-// the call says nothing about it, or if the field says that the whole card is hidden and the call does not call it text.
+// the call says nothing about it, or if the field says that the whole card is hidden and the call does not call it
+// text.
 func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 	_, whole := secrecy.SaysHidden(name, v)
 	opened := was != nil && secrecy.IsNamedSecret(name, v) && p.grant.Request().TakesAnswer

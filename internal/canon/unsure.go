@@ -242,7 +242,8 @@ func (p *Plan) checkNoTagMarks(was, text string) error {
 	return nil
 }
 
-// hidesWhole reports whether a new card is hidden because its name or a field says so, and the call that such marks hide.
+// hidesWhole reports whether a new card is hidden because its name or a field says so, and the call that such marks
+// hide.
 func (p *Plan) hidesWhole(n NewCard) bool {
 	if p.View().Level < access.LevelGM || p.grant.Request().Unsure != access.UnsureHides {
 		return false

@@ -220,7 +220,8 @@ func (w *Withheld) From(text string) string {
 	return text
 }
 
-// FromJSON returns a JSON value whose texts are without the passages, and whose objects are without the withheld fields.
+// FromJSON returns a JSON value whose texts are without the passages, and whose objects are without the withheld
+// fields.
 func (w *Withheld) FromJSON(value json.RawMessage) (json.RawMessage, error) {
 	if w.IsEmpty() || len(value) == 0 {
 		return value, nil

@@ -254,8 +254,8 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 	return next, nil
 }
 
-// leaveUnsure leaves the text out of an edit if players read the card, and if it has a new mark of which it is not known
-// whether it hides.
+// leaveUnsure leaves the text out of an edit if players read the card, and if it has a new mark of which it is not
+// known whether it hides.
 func (s *Sheet) leaveUnsure(p *canon.Plan, t *tally, card canon.Card, e *canon.Edit) error {
 	if !s.Asks || !s.readsMarks() || e.Content == nil || card.Label.Level >= access.LevelGM {
 		return nil
@@ -269,8 +269,8 @@ func (s *Sheet) leaveUnsure(p *canon.Plan, t *tally, card canon.Card, e *canon.E
 	if err != nil || m == nil {
 		return err
 	}
-	t.addProblem(s.File, "line %d of the text, %q: %s; the text of %q stays as it is, write it on the page of the card", m.Line,
-		m.Text, m.Why, card.Name)
+	t.addProblem(s.File, "line %d of the text, %q: %s; the text of %q stays as it is, write it on the page of the card",
+		m.Line, m.Text, m.Why, card.Name)
 	e.Content, e.Format, e.Type = nil, nil, nil
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// checkInvariant is the third gate: the length of each text, the token budget, the kind's own check
-// against the world, a second reading of claims that this check could not settle, and, for a
-// proposal that waits for a person, a dry run. It also finds out whether a person must look at the proposal. For that it needs the sources of the replay gate, and
-// reads them first, since no snapshot is open while others are asked.
+// checkInvariant is the third gate: the length of each text, the token budget, the kind's own check against the
+// world, a second reading of claims that this check could not settle, and, for a proposal that waits for a person,
+// a dry run. It also finds out whether a person must look at the proposal. For that it needs the sources of the
+// replay gate, and reads them first, since no snapshot is open while others are asked.
 //
 // A recorded proposal is checked on the world as it was, without a dry run.
 func (s *Service) checkInvariant(ctx context.Context, c *candidate) (o outcome, err error) {

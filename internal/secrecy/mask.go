@@ -17,8 +17,8 @@ type masker struct {
 	comment int    // offset of the last comment
 }
 
-// maskMarkdown returns a text of the same length that can be read as HTML. A comment that begins before a fence and ends
-// in it makes the fence doubtful: then unsure has the comment.
+// maskMarkdown returns a text of the same length that can be read as HTML. A comment that begins before a fence and
+// ends in it makes the fence doubtful: then unsure has the comment.
 func maskMarkdown(o *outline) (masked string, unsure []span) {
 	if !strings.ContainsAny(o.text, "<`~%") && !hasCode(o.blocks) {
 		return o.text, nil
@@ -100,8 +100,8 @@ func commentLength(s string) int {
 	return max(enclosedLength(s, "%%", "%%"), enclosedLength(s, "<!--", "-->"))
 }
 
-// enclosedLength returns the length of the part at the beginning of s that begins and ends with the given signs, or goes
-// to the end of the text; 0 if s begins otherwise.
+// enclosedLength returns the length of the part at the beginning of s that begins and ends with the given signs, or
+// goes to the end of the text; 0 if s begins otherwise.
 func enclosedLength(s, begin, end string) int {
 	if !strings.HasPrefix(s, begin) {
 		return 0

@@ -2,7 +2,6 @@ package secrecy
 
 import (
 	"strings"
-	"unicode"
 
 	"loregate/internal/markup"
 )
@@ -33,5 +32,5 @@ func Sentences(text string) (all []markup.Span) {
 
 // WordsOf returns the words of a text with blanks between them, so that texts in different forms can be compared.
 func WordsOf(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !isWordSign(r) }), " ")
 }

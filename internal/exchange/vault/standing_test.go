@@ -68,8 +68,8 @@ func TestAnOpenedNoteIsDecidedAbout(t *testing.T) {
 	})
 }
 
-// TestOpeningANoteLeavesItsParts opens a note by its mark or its name: the parts in it that look secret stay hidden, and
-// are asked about.
+// TestOpeningANoteLeavesItsParts opens a note by its mark or its name: the parts in it that look secret stay
+// hidden, and are asked about.
 func TestOpeningANoteLeavesItsParts(t *testing.T) {
 	notes := map[string]string{"Secret Ford.md": "A ford.\n\nSecret: WYRM waits.\n\n## A secret stair\n\nGOLD\n"}
 	with := func(open ...string) Options {

@@ -28,7 +28,8 @@ var plainForms = func() map[string]string {
 	return all
 }()
 
-// ambiguousForms are forms that are other words, too: they count only where the word behind them cannot follow the other.
+// ambiguousForms are forms that are other words, too: they count only where the word behind them cannot follow the
+// other.
 var ambiguousForms = map[string]*lazyregexp.Regexp{
 	"ill": lazyregexp.New(`(?i)^(?:be|go|take|do|have|come|bring|help|try|buy|pay|wait|walk|get|give|tell|see|ask)\b`),
 	"id":  lazyregexp.New(`(?i)^(?:like|love|rather|be|have|say)\b`),
@@ -107,8 +108,8 @@ var plainWords = lazyregexp.New(`'?[\pL][\pL'’]*`)
 var closerLook = lazyregexp.New(`(?i)^i(?:'d| would) (?:like|love|want) (?:to (?:have|take|get) )?(?:an? )?` +
 	`(?:closer |good |better |quick |proper )?look at `)
 
-// Plain returns a text with the plain forms of old, short and sloppy words: hast thou, im, thx. Words in quotation marks
-// and names stay as they are.
+// Plain returns a text with the plain forms of old, short and sloppy words: hast thou, im, thx. Words in quotation
+// marks and names stay as they are.
 func Plain(text string) string {
 	if strings.ContainsAny(text, `"“«`) {
 		return text
@@ -196,7 +197,8 @@ var mayOrder = lazyregexp.New(`(?i)^(?:i|we) (?:(?:have|had) (?:to|a|an|some|ano
 	`mean|feel|see|remember|find|only|` +
 	`just|always) \w+)`)
 
-// orders reports whether the grammar reads a text about oneself as an act: I have the lamp in mind, I like to order beer.
+// orders reports whether the grammar reads a text about oneself as an act: I have the lamp in mind, I like to order
+// beer.
 func orders(text string) bool {
 	p := Parse(text)
 	return len(p.Intents) > 0 && !p.NeedsClarification && p.Intents[0].Verb != Talk
@@ -275,7 +277,8 @@ var courteousWords = strings.Fields(
 		"tomorrow moment minute little while day night evening morning afternoon please again met nice course ever really indeed can't",
 )
 
-// IsCourtesy reports whether a text is nothing but a courtesy or a short answer: good evening all, thanks a lot, not now.
+// IsCourtesy reports whether a text is nothing but a courtesy or a short answer: good evening all, thanks a lot,
+// not now.
 func IsCourtesy(text string) bool {
 	text = strings.TrimSpace(text)
 	lead := courteousLead.FindString(text)

@@ -10,7 +10,8 @@ import (
 	"loregate/internal/world/command"
 )
 
-// Food and drink that only the texts of a place tell of are served by the one who keeps an inn there, and have no price.
+// Food and drink that only the texts of a place tell of are served by the one who keeps an inn there, and have no
+// price.
 
 // isFare reports whether a noun is mainly something to eat or to drink.
 func isFare(noun string) bool { return isFood(noun) || isDrink(noun) }
@@ -21,8 +22,8 @@ func isFood(noun string) bool {
 
 func isDrink(noun string) bool { return meaning.IsMainly(noun, meaning.Noun, "beverage") }
 
-// findFare returns the nouns for the food and the drink of a name that the texts of the place tell of: those for "beer",
-// or all for "something to drink".
+// findFare returns the nouns for the food and the drink of a name that the texts of the place tell of: those for
+// "beer", or all for "something to drink".
 func (s *turn) findFare(name string) ([]string, error) {
 	if first, second, ok := strings.Cut(name, " and "); ok {
 		found, err := s.findFare(first)

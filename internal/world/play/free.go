@@ -85,8 +85,8 @@ func isBareGesture(i command.Intent) bool {
 		command.IsGesture(bareWord(i.Clause()))
 }
 
-// readFreely reads the clauses of a command that are gestures or acts in the player's mind, and, of a command of several
-// clauses, those that the grammar finds unclear, as free acts.
+// readFreely reads the clauses of a command that are gestures or acts in the player's mind, and, of a command of
+// several clauses, those that the grammar finds unclear, as free acts.
 func (h *Host) readFreely(p command.Parsed) command.Parsed {
 	if h.settle == nil {
 		return p
@@ -186,7 +186,8 @@ func isBodyPart(name string) bool {
 	return slices.Contains([]string{"hand", "hands", "foot", "bum", "bottom", "behind", "arse", "tummy"}, head) || meaning.IsMainly(head, meaning.Noun, "body part")
 }
 
-// isOwnBody reports whether a name in a phrase is a part of the player's body. Some are things as well: a chest, a trunk.
+// isOwnBody reports whether a name in a phrase is a part of the player's body. Some are things as well: a chest, a
+// trunk.
 func isOwnBody(name, phrase string) bool {
 	words := " " + strings.ToLower(phrase) + " "
 	return isBodyPart(name) &&

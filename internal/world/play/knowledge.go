@@ -124,7 +124,8 @@ func (s *turn) answerFromView(b bond, said string) (string, error) {
 	return unknowing.tell(s.action.Line, subject), nil
 }
 
-// isTopic reports whether a subject is short enough to be named in an answer, and no verb: not the wants of "if she wants".
+// isTopic reports whether a subject is short enough to be named in an answer, and no verb: not the wants of "if she
+// wants".
 func isTopic(subject, said string) bool {
 	words := strings.Fields(subject)
 	if len(words) == 0 || !isNameLike(subject) || len(words) > 3 && !strings.HasPrefix(strings.ToLower(said), "about ") {

@@ -209,8 +209,8 @@ func (s *turn) settleOffer(b bond, said string) ([]string, error) {
 	return takenLines, nil
 }
 
-// acceptOffer returns the act of accepting a quest for words with which the player accepts one of somebody: its name in a
-// promise, or a yes to the offer of one. Other acts stay as they are.
+// acceptOffer returns the act of accepting a quest for words with which the player accepts one of somebody: its
+// name in a promise, or a yes to the offer of one. Other acts stay as they are.
 func (s *turn) acceptOffer(i command.Intent) (command.Intent, error) {
 	said := strings.ToLower(strings.Join(i.Modifiers, " "))
 	if i.Verb != command.Talk || i.DirectObject == "" || said == "" || strings.HasSuffix(said, "?") ||

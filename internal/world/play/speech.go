@@ -482,8 +482,8 @@ func (s *turn) readVocative(text string, people []world.Card) (command.Intent, b
 	return command.Intent{}, false, nil
 }
 
-// findByText returns somebody here whose name is misspelled, or that only a text of the place tells of: the man with the
-// turbot.
+// findByText returns somebody here whose name is misspelled, or that only a text of the place tells of: the man
+// with the turbot.
 func (s *turn) findByText(name string, people []world.Card) (t world.Card, ok bool, err error) {
 	if slips, _ := matchNames(name, people, command.FitSlip); len(slips) == 1 {
 		return slips[0], true, nil
