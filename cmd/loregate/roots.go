@@ -1,30 +1,32 @@
 package main
 
 import (
-	"cmp"
 	"crypto/x509"
 	"os"
 	"runtime"
+	"slices"
+	"sync"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// rootFiles are the files and folders in which Linux distributions keep root certificates, as crypto/x509 looks for
-// them.
+// rootFiles are the files in which systems keep root certificates, as crypto/x509 looks for them.
 var rootFiles = []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
 	"/etc/ssl/ca-bundle.pem", "/etc/pki/tls/cacert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
 	"/etc/ssl/cert.pem"}
 
 // bringRoots makes the program trust the root certificates that it has built in, where the system has none, as in a
-// container. Reading them takes a while.
-func bringRoots() error {
-	if runtime.GOOS != "linux" || cmp.Or(os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR")) != "" {
+// container. Reading them takes a while, and crypto/x509 takes them once.
+var bringRoots = sync.OnceValue(func() error {
+	if hasOwn := []string{"darwin", "windows"}; slices.Contains(hasOwn, runtime.GOOS) {
 		return nil
 	}
-	for _, file := range rootFiles {
-		if _, err := os.Stat(file); err == nil {
-			return nil
-		}
+	files := rootFiles
+	if file := os.Getenv("SSL_CERT_FILE"); file != "" {
+		files = []string{file}
+	}
+	if slices.ContainsFunc(files, isFile) {
+		return nil
 	}
 	pool := x509.NewCertPool()
 	for root := range bundle.Roots() {
@@ -40,4 +42,9 @@ func bringRoots() error {
 	}
 	x509.SetFallbackRoots(pool)
 	return nil
+})
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
