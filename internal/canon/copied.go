@@ -10,7 +10,8 @@ import (
 	"loregate/internal/secrecy"
 )
 
-// The numbers of new sentences that are looked for in hidden texts: the longest of a card, and those of a call.
+// The greatest numbers of new sentences that are looked for in hidden texts, for a card and for a call. The longest
+// come first.
 const (
 	maxCopiedOfCard = 4
 	maxCopied       = 40
@@ -25,13 +26,15 @@ func (p *Plan) checkNotCopied(before, after Card) error {
 		after.Content == before.Content && string(after.Fields) == string(before.Fields) {
 		return nil
 	}
-	was, err := p.Body(p.ctx, before.Content)
-	if err != nil {
-		return err
-	}
-	now, err := p.OpenText(after)
-	if err != nil {
-		return err
+	var was, now string
+	if after.Content != before.Content {
+		var err error
+		if was, err = p.Body(p.ctx, before.Content); err != nil {
+			return err
+		}
+		if now, err = p.openText(after); err != nil {
+			return err
+		}
 	}
 	fresh := newSentences(readableText(before, was), readableText(after, now))
 	var found []UnsureMark
@@ -96,12 +99,14 @@ func newSentences(was, now string) (fresh []string) {
 // that stood openly in an earlier version: the text that they changed is outdated. Others are not told that they
 // wrote one.
 func (p *Plan) checkNotOutdated(c Card, was, open string) error {
-	fresh := newSentences(was, open)
-	if c.Parts == NoParts || len(fresh) == 0 {
+	if c.Parts == NoParts {
 		return nil
 	}
-	all := *p.Snapshot
-	all.visibility.View, all.planned = access.View{Level: access.LevelAll}, nil
+	fresh := newSentences(was, open)
+	if len(fresh) == 0 {
+		return nil
+	}
+	all := p.unlimited()
 	whole, err := all.wholeText(p.ctx, c)
 	if err != nil {
 		return err
@@ -120,7 +125,7 @@ func (p *Plan) checkNotOutdated(c Card, was, open string) error {
 		if !hidden[s] {
 			continue
 		}
-		stood, err := p.stoodOpenly(&all, c, s)
+		stood, err := p.stoodOpenly(all, c, s)
 		if stood {
 			err = fault.New(fault.Conflict, "content has a passage that %q does not show any more; read the card again and "+
 				"make your change to that text", c.Name)

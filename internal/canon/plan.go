@@ -193,8 +193,8 @@ func (p *Plan) Text(c Card) (string, error) {
 	return p.Content(p.ctx, c)
 }
 
-// OpenText returns the part of a card's text after the plan that everybody reads who sees the card.
-func (p *Plan) OpenText(c Card) (string, error) {
+// openText returns the part of a card's text after the plan that everybody reads who sees the card.
+func (p *Plan) openText(c Card) (string, error) {
 	if d := p.divided[c.ID]; d != nil {
 		return d.now.Open, nil
 	}

@@ -79,19 +79,20 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
-	if !n.Undivided && !n.MarksKnown && !n.AsWritten && n.Places == nil {
+	e := Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
+		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided,
+		MarksKnown: n.MarksKnown, AsWritten: n.AsWritten, Places: n.Places}
+	if e.isAsked() {
 		if err := p.checkNameMarks("name", c); err != nil {
 			return Card{}, err
 		}
 	}
-	if err := p.applyEdit(&c, Card{}, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
-		Codename: &n.Codename, Hide: n.Hide, HideFields: n.HideFields, Undivided: n.Undivided,
-		MarksKnown: n.MarksKnown, AsWritten: n.AsWritten, Places: n.Places}); err != nil {
+	if err := p.applyEdit(&c, Card{}, typ, e); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
 	p.made[c.Key] = c.ID
-	if !n.Undivided && !n.MarksKnown && !n.AsWritten {
+	if e.isAsked() {
 		if err := p.checkNotCopied(Card{}, c); err != nil {
 			return Card{}, err
 		}
@@ -121,6 +122,12 @@ type Edit struct {
 	Places      *Places         // of the hidden parts in the content, for a card that holds some; see Places
 	Beside      bool            // the content is the text beside the hidden parts that the card holds, which stay
 	exact       *secrecy.Text   // the content with its hidden parts, of a version that is brought back
+}
+
+// isAsked reports whether the author of an edit is asked about text that may show more than was meant: an edit by an
+// import, a restore, an opening or of a holder says itself what it hides.
+func (e Edit) isAsked() bool {
+	return !e.Undivided && !e.MarksKnown && !e.AsWritten && !e.opens && e.exact == nil && e.Places == nil
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.
@@ -153,7 +160,7 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 		string(c.Fields) != string(before.Fields) {
 		p.hidesPast[c.ID] = p.hidesPast[c.ID] || e.HidePast
 		p.planCard(ActUpdate, &c)
-		if !e.Undivided && !e.MarksKnown && !e.AsWritten && !e.opens && e.exact == nil {
+		if e.isAsked() {
 			if err := p.checkNotCopied(before, c); err != nil {
 				return Card{}, err
 			}

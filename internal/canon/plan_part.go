@@ -149,18 +149,14 @@ func (p *Plan) TellingParts(c Card, passages []string) (ids, rest []string, err 
 	}
 	whole, places := t.Whole(), t.Places()
 	for _, passage := range passages {
-		isTold := strings.Contains(whole, passage)
-		for at := 0; strings.TrimSpace(passage) != ""; at += len(passage) {
-			i := strings.Index(whole[at:], passage)
-			if i < 0 {
-				break
-			}
-			at += i
+		found := rangesOf(whole, passage)
+		isTold := len(found) > 0
+		for _, r := range found {
 			inOne := false
 			for n, s := range places {
-				if len(t.Parts[n].Label.Subjects) > 0 && s.From < at+len(passage) && at < s.To {
+				if len(t.Parts[n].Label.Subjects) > 0 && s.From < r.To && r.From < s.To {
 					ids = append(ids, t.Parts[n].ID)
-					inOne = inOne || s.From <= at && at+len(passage) <= s.To
+					inOne = inOne || s.From <= r.From && r.To <= s.To
 				}
 			}
 			isTold = isTold && inOne
@@ -171,6 +167,19 @@ func (p *Plan) TellingParts(c Card, passages []string) (ids, rest []string, err 
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), rest, nil
+}
+
+// rangesOf returns the ranges of a text that are a passage; none if the passage is blank.
+func rangesOf(text, passage string) (found []markup.Span) {
+	for at := 0; strings.TrimSpace(passage) != ""; at += len(passage) {
+		i := strings.Index(text[at:], passage)
+		if i < 0 {
+			break
+		}
+		at += i
+		found = append(found, markup.Span{From: at, To: at + len(passage)})
+	}
+	return found
 }
 
 // HideText hides passages of a card's text, each given word by word as the caller reads it. A passage that stands
@@ -190,16 +199,9 @@ func (p *Plan) HideText(c Card, passages []string, keepHistory bool) (Card, erro
 	}
 	e := Edit{Content: &whole, KeepHistory: keepHistory}
 	for _, passage := range passages {
-		found := false
-		for at := 0; strings.TrimSpace(passage) != ""; found = true {
-			i := strings.Index(whole[at:], passage)
-			if i < 0 {
-				break
-			}
-			e.Hide = append(e.Hide, secrecy.Range{Span: markup.Span{From: at + i, To: at + i + len(passage)}})
-			at += i + len(passage)
-		}
-		if !found {
+		found := rangesOf(whole, passage)
+		e.Hide = append(e.Hide, secrecy.Ranges(found)...)
+		if len(found) == 0 {
 			return Card{}, fault.BadField("text", "the text of %q has no passage %q; give it word by word, with its signs",
 				c.Name, markup.Shorten(passage, 60))
 		}

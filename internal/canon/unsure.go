@@ -151,7 +151,7 @@ func (p *Plan) FirstUnsure(c, before Card, text string) (*UnsureMark, error) {
 		return nil, err
 	}
 	was := ""
-	if !before.ID.IsZero() && before.TextKind() != TextFile {
+	if before.TextKind() != TextFile {
 		if was, err = p.Text(before); err != nil {
 			return nil, err
 		}
@@ -162,7 +162,7 @@ func (p *Plan) FirstUnsure(c, before Card, text string) (*UnsureMark, error) {
 			return newMarkIn(c, text, at), nil
 		}
 	}
-	list := secrecy.FindUnsure(was, text, secrecy.Markdown) // files are written as Markdown, whatever the card's form is
+	list := secrecy.FindUnsure(was, text, secrecy.Markdown) // notes are written as Markdown, also those of HTML
 	if ok && form != secrecy.Markdown {
 		list = append(secrecy.FindUnsure(was, text, form), list...)
 	}

@@ -44,8 +44,7 @@ const withheldWork = 64 << 20
 // Withheld returns the passages that a view may no longer read in a text that was suggested for cards.
 func (s *Snapshot) Withheld(ctx context.Context, q Suggested) (*Withheld, error) {
 	out := &Withheld{fields: map[string][]string{}, work: withheldWork}
-	all := *s
-	all.visibility.View, all.planned = access.View{Level: access.LevelAll}, nil
+	all := s.unlimited()
 	if s.View().Level >= access.LevelAdmin {
 		return out, nil
 	}
@@ -72,11 +71,18 @@ func (s *Snapshot) Withheld(ctx context.Context, q Suggested) (*Withheld, error)
 	}
 	slices.SortFunc(ids, func(a, b CardID) int { return slices.Compare(a[:], b[:]) })
 	for _, id := range slices.Compact(ids) {
-		if err := s.withhold(ctx, &all, out, id, q.At, made.Seq); err != nil {
+		if err := s.withhold(ctx, all, out, id, q.At, made.Seq); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// unlimited returns the snapshot in the view of the system, without a plan.
+func (s *Snapshot) unlimited() *Snapshot {
+	all := *s
+	all.visibility.View, all.planned = access.View{Level: access.LevelAll}, nil
+	return &all
 }
 
 // commitOf returns the commit that has an event with a key; the zero Record if there is none.

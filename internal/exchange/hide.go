@@ -163,7 +163,7 @@ type Standing struct {
 	Given bool // the decisions of earlier imports that open it were given for it
 	Open  bool // it was opened here
 	New   bool // the part of a note that opens now, which no report has named: the name of the note does not mean it
-	Alike bool // its text is also that of a mark of the note that opens now: only its rule with its text means it
+	Alike bool // a mark of the note that opens now has the same text: only its rule with its text means it
 }
 
 // Verdict is a decision about a file or part with a mark.
