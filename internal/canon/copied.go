@@ -2,6 +2,9 @@ package canon
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -125,7 +128,13 @@ func (p *Plan) checkNotOutdated(c Card, was, open string) error {
 		if !hidden[s] {
 			continue
 		}
-		stood, err := p.stoodOpenly(all, c, s)
+		stood, err := p.stoodOpenly(all, c, func(v Version) (bool, error) {
+			if v.TextKind() == TextFile {
+				return false, nil
+			}
+			text, err := all.Body(p.ctx, v.Content)
+			return strings.Contains(secrecy.WordsOf(PlainText(v.TextKind(), text)), s), err
+		})
 		if stood {
 			err = fault.New(fault.Conflict, "content has a passage that %q does not show any more; read the card again and "+
 				"make your change to that text", c.Name)
@@ -137,22 +146,84 @@ func (p *Plan) checkNotOutdated(c Card, was, open string) error {
 	return nil
 }
 
-// stoodOpenly reports whether words of a hidden part stood in the open text of an earlier version that is hidden now.
-func (p *Plan) stoodOpenly(all *Snapshot, c Card, words string) (bool, error) {
-	for v, err := range all.AllVersions(p.ctx, c.ID) {
-		if err != nil {
-			return false, err
-		}
-		if v.Purged || v.TextKind() == TextFile || p.View().Sees(v.Label) {
+// checkNoOldFields is checkNotOutdated for the fields of a card.
+func (p *Plan) checkNoOldFields(before Card, fields json.RawMessage) error {
+	if p.View().Level >= access.LevelGM || before.Parts == NoParts || string(fields) == string(before.Fields) {
+		return nil
+	}
+	was, err := pickFields(before.Fields, nil)
+	if err != nil {
+		return err
+	}
+	now, err := pickFields(fields, nil)
+	if err != nil {
+		return err
+	}
+	all := p.unlimited()
+	hidden, err := all.HiddenFields(p.ctx, before)
+	if err != nil {
+		return err
+	}
+	for name, v := range now {
+		text := textOfField(v)
+		if reflect.DeepEqual(v, was[name]) || !slices.ContainsFunc(hidden, func(h HiddenField) bool {
+			return h.Text == text && !p.View().Sees(h.Label)
+		}) {
 			continue
 		}
-		text, err := all.Body(p.ctx, v.Content)
-		if err != nil {
-			return false, err
+		stood, err := p.stoodOpenly(all, before, func(v Version) (bool, error) {
+			then, err := pickFields(v.Fields, nil)
+			return slices.ContainsFunc(slices.Collect(maps.Values(then)), func(v any) bool { return textOfField(v) == text }), err
+		})
+		if stood {
+			err = fault.New(fault.Conflict, "fields.%s has a value that %q does not show any more; read the card again and "+
+				"make your change to that", name, before.Name)
 		}
-		if strings.Contains(secrecy.WordsOf(PlainText(v.TextKind(), text)), words) {
-			return true, nil
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stoodOpenly reports whether an earlier version of a card that is hidden now, and that the view has read, holds
+// something. Those of the parts that were told to the view are among them.
+func (p *Plan) stoodOpenly(all *Snapshot, c Card, holds func(Version) (bool, error)) (bool, error) {
+	told, err := all.Homonyms(p.ctx, c.Key+"+"+toldKey)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range append(told, c) {
+		for v, err := range all.AllVersions(p.ctx, c.ID) {
+			if err != nil {
+				return false, err
+			}
+			if v.Purged || p.View().Sees(v.Label) {
+				continue
+			}
+			found, err := holds(v)
+			if found && err == nil {
+				found, err = p.readWhenWritten(all, v)
+			}
+			if found || err != nil {
+				return found, err
+			}
 		}
 	}
 	return false, nil
+}
+
+// readWhenWritten reports whether the view saw a version that holds hidden parts when it was written. Other versions
+// are taken to have been open.
+func (p *Plan) readWhenWritten(all *Snapshot, v Version) (bool, error) {
+	if v.Places == nil {
+		return true, nil
+	}
+	commit, err := all.record(p.ctx, v.From)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(commit.Changes, func(ch Change) bool {
+		return ch.Card != nil && ch.Card.ID == v.Card && p.View().Sees(ch.Card.Own)
+	}), nil
 }

@@ -390,7 +390,7 @@ func (p *Plan) divideText(c *Card, before Card, typ Type, e Edit) (string, error
 	}
 	if !e.Undivided {
 		if w.Hides && !e.AsWritten && !e.opens {
-			if err := p.checkNoneAdded(*e.Content, out.Ignored); err != nil {
+			if err := p.checkNoneAdded(*e.Content, out); err != nil {
 				return "", err
 			}
 		}

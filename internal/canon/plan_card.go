@@ -185,6 +185,9 @@ func (p *Plan) applyEdit(c *Card, before Card, typ Type, e Edit) (err error) {
 		if c.Fields, err = mergeFields(base, e.Fields); err != nil {
 			return err
 		}
+		if err := p.checkNoOldFields(before, c.Fields); err != nil {
+			return err
+		}
 	}
 	if err := p.canon.checkFields(typ, c.Fields); err != nil {
 		return err

@@ -206,19 +206,22 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 }
 
 // checkNoneAdded returns a fault if a game master writes new text under marks that were opened, which hide nothing
-// since, and the call does not say that it is text for everybody.
-func (p *Plan) checkNoneAdded(text string, opened []secrecy.Mark) error {
-	if len(opened) == 0 || p.grant.Request().Unsure == access.UnsureText {
+// since, or into a part that named readers are told, and the call does not say that it is text for them.
+func (p *Plan) checkNoneAdded(text string, out secrecy.Outcome) error {
+	if p.grant.Request().Unsure == access.UnsureText {
 		return nil
 	}
-	all := slicesx.Map(opened, func(m secrecy.Mark) UnsureMark {
-		line, _, _ := strings.Cut(m.What, "\n")
-		before, _, _ := strings.Cut(text, line)
-		return UnsureMark{Field: "content", Line: 1 + strings.Count(before, "\n"), Text: line,
-			Why:    "the mark around this was opened and hides nothing, also no new text",
-			Remedy: "write the new text in a mark of its own to hide it"}
-	})
-	return unsureFault(all)
+	added := func(why string) func(secrecy.Mark) UnsureMark {
+		return func(m secrecy.Mark) UnsureMark {
+			line, _, _ := strings.Cut(m.What, "\n")
+			before, _, _ := strings.Cut(text, line)
+			return UnsureMark{Field: "content", Line: 1 + strings.Count(before, "\n"), Text: line, Why: why,
+				Remedy: "write the new text in a mark of its own to hide it"}
+		}
+	}
+	return unsureFault(append(
+		slicesx.Map(out.Ignored, added("the mark around this was opened and hides nothing, also no new text")),
+		slicesx.Map(out.Told, added("some readers are told this part, and would read its new text too"))...))
 }
 
 // copiedMark is a sentence that is written for everybody, without a mark, and is hidden in a card.

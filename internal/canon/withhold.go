@@ -94,7 +94,12 @@ func (s *Snapshot) commitOf(ctx context.Context, key string) (Record, error) {
 	if err != nil || len(events) == 0 {
 		return Record{}, err
 	}
-	for commit, err := range s.r.Commits(ctx, WorldStream(s.world.ID), events[0].Seq) {
+	return s.record(ctx, events[0].Seq)
+}
+
+// record returns a commit of the world.
+func (s *Snapshot) record(ctx context.Context, at Seq) (Record, error) {
+	for commit, err := range s.r.Commits(ctx, WorldStream(s.world.ID), at) {
 		if err != nil {
 			return Record{}, err
 		}

@@ -43,6 +43,7 @@ func Ranges(spans []markup.Span) []Range {
 type Outcome struct {
 	New, Gone []string // ids of parts
 	Ignored   []Mark   // new marks that hide nothing, because the writer may hide nothing
+	Told      []Mark   // new text in parts that named readers are told
 	Hid       bool     // text that was open before is hidden now
 }
 
@@ -85,6 +86,7 @@ func (w Writer) Divide(before Text, whole string) (Text, Outcome) {
 		d.openAround()
 		d.keepLines()
 		d.cutFromTold()
+		d.findNewTold()
 	}
 	return d.joinRuns(), d.out
 }
@@ -153,7 +155,7 @@ func (d *division) hideMarks(in markup.Span, depth int) {
 		from, to := Peel(d.text[s.From:s.To])
 		if head := (markup.Span{From: s.From, To: s.From + from}); from > 0 && d.wasOpen(head) && d.wasMark(s.From) {
 			d.hideMarks(markup.Span{From: head.To, To: s.From + to}, depth+1)
-			if inner := (markup.Span{From: head.To, To: s.From + to}); d.Hides && d.holdsNew(inner) {
+			if inner := (markup.Span{From: head.To, To: s.From + to}); d.Hides && d.holdsNew(inner, 0) {
 				d.out.Ignored = append(d.out.Ignored, Mark{Rule: ruleBlock, What: markup.Shorten(d.text[s.From:s.To], 60)})
 			}
 			continue

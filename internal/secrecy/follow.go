@@ -158,12 +158,12 @@ func (d *division) wasOpen(s markup.Span) bool {
 	return false
 }
 
-// holdsNew reports whether a range holds open words that the text before did not have.
-func (d *division) holdsNew(s markup.Span) bool {
+// holdsNew reports whether a range holds words of a part, or open ones, that the text before did not have.
+func (d *division) holdsNew(s markup.Span, owner int) bool {
 	at := s.From
 	isNew := func(to int) bool {
 		for ; at < to; at++ {
-			if d.owners[at] == 0 && isWordSign(rune(d.text[at])) {
+			if d.owners[at] == int32(owner) && isWordSign(rune(d.text[at])) {
 				return true
 			}
 		}

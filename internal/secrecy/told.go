@@ -17,6 +17,21 @@ func (d *division) cutFromTold() {
 	}
 }
 
+// findNewTold notes the new text in the parts that named readers are told: they would read it.
+func (d *division) findNewTold() {
+	for from := 0; d.Hides && from < len(d.owners); {
+		owner, to := d.owners[from], from+1
+		for to < len(d.owners) && d.owners[to] == owner {
+			to++
+		}
+		s := markup.Span{From: from, To: to}
+		if n := int(owner); n > 0 && n <= len(d.before.Parts) && isTold(d.before.Parts[n-1]) && d.holdsNew(s, n) {
+			d.out.Told = append(d.out.Told, Mark{Rule: ruleBlock, What: markup.Shorten(d.text[from:to], 60)})
+		}
+		from = to
+	}
+}
+
 func isTold(p Passage) bool { return len(p.Label.Subjects) > 0 }
 
 // cutMarks cuts a range with a mark from a told part, and else the marks in it. A mark that is not within another one is

@@ -147,7 +147,7 @@ func TestGapsStayClosed(t *testing.T) {
 			c := x.putText("Tags", inMarkdown, "The quay.\n\n%%WORD hides%%\n\nThe road.\n")
 			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": list("alice")}, nil)
 			alice, bob := x.cardAs("alice", c), x.cardAs("bob", c)
-			_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, "WORD", "WORDS", 1) })
+			_ = x.swap("gm", c, func(text string) string { return strings.Replace(text, "WORD hides", "WORD", 1) })
 			err := x.rest("alice", "PATCH", x.at(c), fields{"content": alice.Content + "More.", "format": "markdown",
 				"if_match": alice.ETag}, nil)
 			return err != nil && x.cardAs("alice", c).ETag != alice.ETag && x.cardAs("bob", c).ETag == bob.ETag
@@ -235,6 +235,34 @@ func TestGapsStayClosed(t *testing.T) {
 				send("bob", "The quay.\n\nThe road. It rains a lot in this place.\n") == nil &&
 				x.rest("bob", "PATCH", x.at(guessed), fields{"format": "markdown",
 					"content": "The quay.\n\nThe cook poisons every third guest.\n"}, nil) == nil
+		},
+		"a player sends text that they were told and that was taken back": func() bool {
+			c := &planted{name: "Told once", mark: exactMark{form: inMarkdown}}
+			_ = x.rest("gm", "POST", "/api/mcp/cards", fields{"name": c.name, "format": "markdown",
+				"text_format": "markdown", "content": "The quay.\n\n%%The abbot owes ten barrels to the tanner.%%\n",
+				"fields": fields{"gm notes": "the abbot is his brother"}}, nil)
+			parts := list(x.card(c).Hidden[0].ID, "field:gm notes")
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": parts, "to": list("bob")}, nil)
+			told := x.textAs("bob", c)
+			_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"parts": parts}, nil)
+			sent := x.rest("bob", "PATCH", x.at(c), fields{"format": "markdown", "content": told + "\nMore.\n"}, nil)
+			field := x.rest("bob", "PATCH", x.at(c), fields{"fields": fields{"about": "the abbot is his brother"}}, nil)
+			guess := x.rest("alice", "PATCH", x.at(c), fields{"fields": fields{"about": "the abbot is his brother"}}, nil)
+			x.t.Log(told, sent, field, guess)
+			return strings.Contains(told, "tanner") && sent != nil && field != nil && guess == nil
+		},
+		"new text in a part that was told is asked about": func() bool {
+			c := x.putText("Told and grown", inMarkdown, "The quay.\n\n%%A fisher sells maps.%%\n")
+			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list(x.card(c).Hidden[0].ID), "to": list("bob")}, nil)
+			grow := func(asWritten bool) error {
+				text := strings.Replace(x.textAs("gm", c), "maps", "maps, and a WORD", 1)
+				return x.rest("gm", "PATCH", x.at(c), fields{"format": "markdown", "content": text, "as_written": asWritten}, nil)
+			}
+			told := strings.Contains(x.textAs("bob", c), "fisher")
+			asked := grow(false) != nil && !strings.Contains(x.textAs("bob", c), "WORD")
+			shorter := x.swap("gm", c, func(text string) string { return strings.Replace(text, "sells ", "", 1) }) == nil
+			return told && asked && shorter && grow(true) == nil &&
+				strings.Contains(x.textAs("bob", c), "WORD") && !strings.Contains(x.textAs("alice", c), "WORD")
 		},
 		"a relationship that is taken back": func() bool {
 			id := func(name string) any {
