@@ -247,8 +247,14 @@ func (p *Plan) writeText(c *Card, before Card, typ Type, e Edit) error {
 
 // Rename moves a card, with everything below it, to a new name. It shows the card to nobody to whom it was hidden:
 // away from a hidden card or a name that hides, it keeps the label that it had.
+//
+// A card that holds hidden parts of the card above it cannot leave that card.
 func (p *Plan) Rename(c Card, name string) (Card, error) {
 	moved, err := p.moveTo(c, name, c.Label)
+	if err == nil && c.HoldsParts() && moved.Places == nil {
+		return Card{}, ruleFault("new_name", "%q holds hidden parts of the card above it; rename that card, or write "+
+			"the notes into a new card", c.Name)
+	}
 	if err == nil && !secrecy.NameSaysHidden(c.Name) {
 		err = p.checkNameMarks("new_name", moved)
 	}
