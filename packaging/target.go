@@ -46,7 +46,7 @@ func parseTargets(list string) ([]target, error) {
 // compile builds the program for a target.
 func (r release) compile(ctx context.Context, t target, program string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X main.version="+r.version, "-o", program, "./cmd/loregate")
+		"-ldflags", "-s -w", "-o", program, "./cmd/loregate")
 	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOFLAGS=")
 	cmd.Stderr = os.Stderr

@@ -22,7 +22,7 @@ func TestBenchRefuses(t *testing.T) {
 		{"bench --world w --role king", 2, "user"},
 		{"bench --world w --url http://127.0.0.1:1", 1, "no_connection"},
 	} {
-		got := loregate(t, t.TempDir(), "", strings.Fields(tc.args)...)
+		got := runCommand(t, t.TempDir(), "", strings.Fields(tc.args)...)
 		if got.code != tc.code || !strings.Contains(got.err, tc.want) || got.stdout != "" {
 			t.Errorf("loregate %s: exit %d, want %d\n%s%s", tc.args, got.code, tc.code, got.err, got.stdout)
 		}
@@ -30,7 +30,7 @@ func TestBenchRefuses(t *testing.T) {
 }
 
 func TestBenchPrintsTheHeadOfItsTable(t *testing.T) {
-	got := loregate(t, t.TempDir(), "", "bench", "--world", "-", "--row", "head")
+	got := runCommand(t, t.TempDir(), "", "bench", "--world", "-", "--row", "head")
 	if got.code != 0 || strings.Count(got.stdout, "\n") != 2 || !strings.HasPrefix(got.stdout, "| | calls/s |") {
 		t.Errorf("exit %d: %q", got.code, got.stdout)
 	}

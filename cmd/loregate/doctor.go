@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"loregate"
 	"loregate/internal/app"
 )
 
@@ -24,5 +25,5 @@ func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	return app.Doctor(ctx, cfg, versionText(), d.URL, out)
+	return app.Doctor(ctx, cfg, loregate.Version(), d.URL, out)
 }

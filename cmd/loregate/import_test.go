@@ -26,7 +26,7 @@ import (
 // runIn runs the command in a folder and fails the test if the exit code is not the expected one.
 func runIn(t *testing.T, dir string, code int, args string) string {
 	t.Helper()
-	got := loregate(t, dir, "", strings.Fields(args)...)
+	got := runCommand(t, dir, "", strings.Fields(args)...)
 	if got.code != code {
 		t.Fatalf("loregate %s: exit %d, want %d\n%s%s", args, got.code, code, got.stdout, got.err)
 	}
@@ -321,7 +321,7 @@ func followImportPage(t *testing.T, dir, format, source string) {
 			if args[0] == "import" && source != "" {
 				args[2] = source
 			}
-			got := loregate(t, dir, "", args...)
+			got := runCommand(t, dir, "", args...)
 			if lines++; got.code != 0 {
 				t.Errorf("%s: exit %d\n%s%s", line, got.code, got.stdout, got.err)
 			}

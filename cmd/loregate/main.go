@@ -23,13 +23,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"loregate"
 	"loregate/internal/app"
 	"loregate/internal/fault"
 	"loregate/internal/telemetry"
 )
-
-// version is set by the release build; otherwise the module's version is used.
-var version = ""
 
 type cli struct {
 	Serve serveCmd `cmd:"" group:"serve" help:"Serve MCP and REST over HTTP."`
@@ -127,7 +125,7 @@ func (c common) run(ctx context.Context, o app.Options, f func(*app.App) error, 
 	if err != nil {
 		return err
 	}
-	o.Version, o.Command = versionText(), true
+	o.Version, o.Command = loregate.Version(), true
 	a, err := app.Open(ctx, cfg, o)
 	if err != nil {
 		return err
@@ -210,20 +208,31 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// versionText returns the version of the release, else the version in the build info.
-func versionText() string {
-	if version != "" {
-		return version
+// buildText returns the commit that the program was built from, if that is known.
+func buildText() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
 	}
-	return "0.1.0-dev"
+	text := set["vcs.revision"]
+	text = text[:min(len(text), 12)]
+	if text != "" && set["vcs.modified"] == "true" {
+		text += ", changed"
+	}
+	return text
 }
 
 type versionCmd struct{}
 
 func (versionCmd) Run(out io.Writer) error {
-	_, err := fmt.Fprintln(out, "loregate", versionText())
+	said := "loregate " + loregate.Version()
+	if build := buildText(); build != "" {
+		said += " (" + build + ")"
+	}
+	_, err := fmt.Fprintln(out, said)
 	return err
 }

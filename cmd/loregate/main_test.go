@@ -28,8 +28,8 @@ type outcome struct {
 	stdout, err string
 }
 
-// loregate runs the command in a folder.
-func loregate(t *testing.T, dir, stdin string, args ...string) outcome {
+// runCommand runs the command in a folder.
+func runCommand(t *testing.T, dir, stdin string, args ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -80,7 +80,7 @@ func TestCommandLineFaults(t *testing.T) {
 		{"an address others reach", "serve --addr 0.0.0.0:8420", 1, "behind_proxy"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := loregate(t, dir, "", strings.Fields(tc.args)...)
+			got := runCommand(t, dir, "", strings.Fields(tc.args)...)
 			if got.code != tc.code || !strings.Contains(got.err, tc.want) {
 				t.Errorf("loregate %s: exit %d, want %d\n%s", tc.args, got.code, tc.code, got.err)
 			}
@@ -101,11 +101,11 @@ func TestNoKeysIfTheAddressIsInUse(t *testing.T) {
 	}
 	defer taken.Close()
 	dir := t.TempDir()
-	got := loregate(t, dir, "", "serve", "--sample", "--addr", taken.Addr().String())
+	got := runCommand(t, dir, "", "serve", "--sample", "--addr", taken.Addr().String())
 	if got.code != 1 || !strings.Contains(got.err, "choose another address") {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
-	if got := loregate(t, dir, "", "world", "list"); strings.Contains(got.stdout, "lendwater") {
+	if got := runCommand(t, dir, "", "world", "list"); strings.Contains(got.stdout, "lendwater") {
 		t.Errorf("a world was made whose keys nobody saw:\n%s", got.stdout)
 	}
 }
@@ -114,14 +114,14 @@ func TestConcurrentStartsCreateOneWorld(t *testing.T) {
 	dir := t.TempDir()
 	done := make(chan outcome)
 	for range 4 {
-		go func() { done <- loregate(t, dir, "", "mcp") }() // standard input is empty, so it starts and ends
+		go func() { done <- runCommand(t, dir, "", "mcp") }() // standard input is empty, so it starts and ends
 	}
 	for range 4 {
 		if got := <-done; got.code != 0 {
 			t.Errorf("exit %d: %s", got.code, got.err)
 		}
 	}
-	if got := loregate(t, dir, "", "world", "list"); strings.Count(got.stdout, "\n") != 2 {
+	if got := runCommand(t, dir, "", "world", "list"); strings.Count(got.stdout, "\n") != 2 {
 		t.Errorf("want a heading and one world:\n%s", got.stdout)
 	}
 }
@@ -129,19 +129,19 @@ func TestConcurrentStartsCreateOneWorld(t *testing.T) {
 func TestWorldFromEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	for _, w := range []string{"north", "south"} {
-		if got := loregate(t, dir, "", "world", "create", w); got.code != 0 {
+		if got := runCommand(t, dir, "", "world", "create", w); got.code != 0 {
 			t.Fatal(got.err)
 		}
 	}
-	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code == 0 ||
+	if got := runCommand(t, dir, "", "call", "list_types", "{}"); got.code == 0 ||
 		!strings.Contains(got.err, "north, south") {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 	t.Setenv("LOREGATE_WORLD", "south")
-	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code != 0 {
+	if got := runCommand(t, dir, "", "call", "list_types", "{}"); got.code != 0 {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
-	if got := loregate(t, dir, "", "call", "list_types", "{}", "--world", "west"); got.code == 0 {
+	if got := runCommand(t, dir, "", "call", "list_types", "{}", "--world", "west"); got.code == 0 {
 		t.Error("the flag does not beat the environment")
 	}
 }
@@ -158,7 +158,7 @@ func TestHelpSpellings(t *testing.T) {
 		"--version":               "loregate ",
 		"version":                 "loregate ",
 	} {
-		if got := loregate(t, dir, "", strings.Fields(args)...); got.code != 0 || got.err != "" ||
+		if got := runCommand(t, dir, "", strings.Fields(args)...); got.code != 0 || got.err != "" ||
 			!strings.Contains(got.stdout, want) {
 			t.Errorf("loregate %s: exit %d, want %q\n%s%s", args, got.code, want, got.err, got.stdout)
 		}
@@ -166,7 +166,7 @@ func TestHelpSpellings(t *testing.T) {
 }
 
 func TestUsageErrorNamesTheHelpOfItsCommand(t *testing.T) {
-	got := loregate(t, t.TempDir(), "", "world", "member", "invite")
+	got := runCommand(t, t.TempDir(), "", "world", "member", "invite")
 	if got.code != 2 || !strings.Contains(got.err, "Run loregate world member invite --help.") {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
@@ -209,11 +209,11 @@ func TestKeySubjectFromName(t *testing.T) {
 		{"key", "create", "modest", "--tools", "default", "--world", "mine"},
 		{"key", "create", "ada", "--actor", "person", "--approve", "--expires", "720h", "--world", "mine"},
 	} {
-		if got := loregate(t, dir, "", args...); got.code != 0 {
+		if got := runCommand(t, dir, "", args...); got.code != 0 {
 			t.Fatal(args, got.err)
 		}
 	}
-	people := loregate(t, dir, "", "key", "list")
+	people := runCommand(t, dir, "", "key", "list")
 	for _, want := range []string{"my agent", "my-agent", "mine", "approves, until ", "reads only, archive+world", "default"} {
 		if !strings.Contains(people.stdout, want) {
 			t.Errorf("key list lacks %q:\n%s", want, people.stdout)
@@ -224,7 +224,7 @@ func TestKeySubjectFromName(t *testing.T) {
 		Slugs   []string `json:"world_slugs"`
 		State   string   `json:"state"`
 	}
-	programs := loregate(t, dir, "", "key", "list", "--json")
+	programs := runCommand(t, dir, "", "key", "list", "--json")
 	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 4 ||
 		rows[0].Subject != "my-agent" || rows[0].State != "good" || len(rows[0].Slugs) != 1 {
 		t.Errorf("%v %+v\n%s", err, rows, programs.stdout)
@@ -233,11 +233,11 @@ func TestKeySubjectFromName(t *testing.T) {
 
 func TestEmptyListsPrintAsLists(t *testing.T) {
 	dir := t.TempDir()
-	if got := loregate(t, dir, "", "world", "create", "mine"); got.code != 0 {
+	if got := runCommand(t, dir, "", "world", "create", "mine"); got.code != 0 {
 		t.Fatal(got.err)
 	}
 	for _, args := range []string{"key list", "events dead-letters", "world member list mine"} {
-		got := loregate(t, dir, "", append(strings.Fields(args), "--json")...)
+		got := runCommand(t, dir, "", append(strings.Fields(args), "--json")...)
 		var rows []any
 		if err := json.Unmarshal([]byte(got.stdout), &rows); err != nil || rows == nil {
 			t.Errorf("%s --json: %v: %s%s", args, err, got.stdout, got.err)
@@ -247,7 +247,7 @@ func TestEmptyListsPrintAsLists(t *testing.T) {
 
 func TestOpsExplainsAnOperation(t *testing.T) {
 	dir := t.TempDir()
-	got := loregate(t, dir, "", "ops", "search_cards")
+	got := runCommand(t, dir, "", "ops", "search_cards")
 	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"who owns the quay"}'`} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("lacks %q:\n%s%s", want, got.stdout, got.err)
@@ -255,7 +255,7 @@ func TestOpsExplainsAnOperation(t *testing.T) {
 	}
 	for name, want := range map[string]string{"get-card": "did you mean get_card", "get_crd": "did you mean get_card",
 		"kard": "loregate ops lists them"} {
-		if got := loregate(t, dir, "", "call", name); got.code != 1 || !strings.Contains(got.err, want) {
+		if got := runCommand(t, dir, "", "call", name); got.code != 1 || !strings.Contains(got.err, want) {
 			t.Errorf("call %s: exit %d: %s", name, got.code, got.err)
 		}
 	}

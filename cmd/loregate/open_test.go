@@ -16,12 +16,12 @@ import (
 // asked for.
 func TestOpenPrintsALinkThatSignsIn(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	if got := loregate(t, t.TempDir(), "", "world", "create", "mine", "--data", data); got.code != 0 {
+	if got := runCommand(t, t.TempDir(), "", "world", "create", "mine", "--data", data); got.code != 0 {
 		t.Fatal(got.err)
 	}
 	open := func(args ...string) (code string) {
 		t.Helper()
-		got := loregate(t, t.TempDir(), "", append([]string{"open", "--data", data, "--url", "http://127.0.0.1:8420"},
+		got := runCommand(t, t.TempDir(), "", append([]string{"open", "--data", data, "--url", "http://127.0.0.1:8420"},
 			args...)...)
 		link, code, found := strings.Cut(strings.TrimSpace(got.stdout), "#")
 		if got.code != 0 || !found || !strings.HasSuffix(link, "localhost:8420/sign-in") {
@@ -30,7 +30,7 @@ func TestOpenPrintsALinkThatSignsIn(t *testing.T) {
 		return code
 	}
 	gm, owner := open("--role", "gm", "--subject", "ada"), open()
-	if got := loregate(t, t.TempDir(), "", "open", "--data", data, "--role", "guest"); got.code == 0 {
+	if got := runCommand(t, t.TempDir(), "", "open", "--data", data, "--role", "guest"); got.code == 0 {
 		t.Errorf("an unknown role: %+v", got)
 	}
 	c, err := app.LoadConfig("", nil)

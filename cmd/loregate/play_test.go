@@ -10,7 +10,7 @@ import (
 // place.
 func TestPlayOnATerminal(t *testing.T) {
 	dir := t.TempDir()
-	first := loregate(t, dir, "go north\n\nfly to the moon\nhelp\nquit\nlook\n", "play", "--world", "lendwater", "--name", "Mira")
+	first := runCommand(t, dir, "go north\n\nfly to the moon\nhelp\nquit\nlook\n", "play", "--world", "lendwater", "--name", "Mira")
 	if first.code != 0 || !strings.Contains(first.stdout, "You go north. Fishgate Market.") ||
 		!strings.Contains(first.stdout, "several at once") {
 		t.Fatalf("%d %s %s", first.code, first.stdout, first.err)
@@ -24,18 +24,18 @@ func TestPlayOnATerminal(t *testing.T) {
 	if again == nil {
 		t.Fatalf("no way to continue: %s", first.err)
 	}
-	next := loregate(t, dir, "", strings.Fields(again[1])...)
+	next := runCommand(t, dir, "", strings.Fields(again[1])...)
 	if next.code != 0 || !strings.HasPrefix(strings.TrimSpace(next.stdout), "Fishgate Market.") {
 		t.Errorf("%d %s %s", next.code, next.stdout, next.err)
 	}
-	if other := loregate(t, dir, "", "play", "--player", "nobody", "--world", "lendwater"); other.code != 1 {
+	if other := runCommand(t, dir, "", "play", "--player", "nobody", "--world", "lendwater"); other.code != 1 {
 		t.Errorf("%d %s", other.code, other.err)
 	}
-	if named := loregate(t, dir, "", "play", "--name", "Mira"); named.code != 0 ||
+	if named := runCommand(t, dir, "", "play", "--name", "Mira"); named.code != 0 ||
 		!strings.HasPrefix(named.stdout, "Fishgate Market.") || !strings.Contains(named.err, "Mira has been here before") {
 		t.Errorf("a name that the person has already: %d %s %s", named.code, named.stdout, named.err)
 	}
-	if card := loregate(t, dir, "", "play", "--name", "Rent Quay"); card.code != 1 || !strings.Contains(card.err, "taken") {
+	if card := runCommand(t, dir, "", "play", "--name", "Rent Quay"); card.code != 1 || !strings.Contains(card.err, "taken") {
 		t.Errorf("the name of a card: %d %s", card.code, card.err)
 	}
 }

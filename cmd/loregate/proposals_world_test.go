@@ -11,7 +11,7 @@ func TestProposalsOfSeveralWorlds(t *testing.T) {
 	dir := t.TempDir()
 	must := func(args ...string) string {
 		t.Helper()
-		got := loregate(t, dir, "", args...)
+		got := runCommand(t, dir, "", args...)
 		if got.code != 0 {
 			t.Fatalf("%v: %d\n%s%s", args, got.code, got.stdout, got.err)
 		}
@@ -52,10 +52,10 @@ func TestProposalsOfSeveralWorlds(t *testing.T) {
 	must("proposals", "approve", ids["one"])
 	must("proposals", "reject", ids["two"])
 	must("call", "get_card", `{"name":"Inn"}`, "--world", "one")
-	if got := loregate(t, dir, "", "call", "get_card", `{"name":"Inn"}`, "--world", "two"); got.code == 0 {
+	if got := runCommand(t, dir, "", "call", "get_card", `{"name":"Inn"}`, "--world", "two"); got.code == 0 {
 		t.Error("what was rejected was done")
 	}
-	if got := loregate(t, dir, "", "proposals", "show", "01a202f9-e4e6-74c8-a395-b96956c8b965"); got.code != 1 ||
+	if got := runCommand(t, dir, "", "proposals", "show", "01a202f9-e4e6-74c8-a395-b96956c8b965"); got.code != 1 ||
 		!strings.Contains(got.err, "in any world") {
 		t.Errorf("one that is not there: %d %s", got.code, got.err)
 	}

@@ -13,7 +13,7 @@ func TestSeatIgnoresTheWorld(t *testing.T) {
 	t.Setenv("LOREGATE_WORLD", "lendwater")
 	for _, args := range [][]string{{"mcp", "--seat", "g-00112233aabbccdd/p1"},
 		{"mcp", "--seat", "g-00112233aabbccdd/p1", "--world", "main"}} {
-		got := loregate(t, dir, hello, args...)
+		got := runCommand(t, dir, hello, args...)
 		if got.code != 0 || !strings.Contains(got.stdout, `"protocolVersion"`) || got.err != "" {
 			t.Errorf("%v: %d %s %s", args, got.code, got.stdout, got.err)
 		}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 
+	"loregate"
 	"loregate/internal/access"
 	"loregate/internal/app"
 )
@@ -31,7 +32,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	o := app.Options{Version: versionText()}
+	o := app.Options{Version: loregate.Version()}
 	if s.Sample {
 		o.Profile = access.ProfileSample
 	}

@@ -34,7 +34,7 @@ func TestTheTablePageOnTheSample(t *testing.T) {
 		for _, word := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
 			args = append(args, strings.Trim(word, "'"))
 		}
-		got := loregate(t, dir, "", args[1:]...)
+		got := runCommand(t, dir, "", args[1:]...)
 		if got.code != 0 {
 			t.Fatalf("%s: exit %d\n%s%s", line, got.code, got.stdout, got.err)
 		}
