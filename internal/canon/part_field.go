@@ -63,6 +63,13 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 			return !declared, err
 		}
 	}
+	_, whole := secrecy.SaysHidden(name, v)
+	if m, ok := secrecy.NestedMark(name, was, v); ok && !m.Doubt && !whole {
+		kept, err := p.keepsSecrets(c)
+		if err != nil || !kept {
+			return !kept, err
+		}
+	}
 	if !e.opens {
 		if hides, err := p.askField(c, name, was, v); hides || err != nil {
 			return hides, err
@@ -71,17 +78,20 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 	return p.hasMark("fields."+name, was, v, e.opens)
 }
 
-// askField reports whether a field that looks secret by its name is hidden, as the call says. It returns a fault if
-// the call says nothing about it, or if the field says that the whole card is hidden and the call does not call it
-// text.
+// askField reports whether a field that looks secret by its name or by an object in it is hidden, as the call says. It
+// returns a fault if the call says nothing about it, or if the field says that the whole card is hidden and the call
+// does not call it text.
 func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 	_, whole := secrecy.SaysHidden(name, v)
-	opened := was != nil && secrecy.IsNamedSecret(name, v) && p.grant.Request().TakesAnswer
-	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks && !opened {
+	wasMarked, had := secrecy.NestedMark(name, nil, was)
+	opened := was != nil && (secrecy.IsNamedSecret(name, v) || had && !wasMarked.Doubt) &&
+		p.grant.Request().TakesAnswer
+	_, nested := secrecy.NestedMark(name, was, v)
+	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks && !opened && !nested {
 		return false, nil
 	}
-	declared, err := p.declaresSecrets(p.ctx, c.Type)
-	if err != nil || declared && !whole || markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+	kept, err := p.keepsSecrets(c)
+	if err != nil || kept && (!whole || markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype)) {
 		return false, err
 	}
 	field, text := "fields."+name, name+": "+textOfField(v)
@@ -93,12 +103,25 @@ func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
 	case answer == access.UnsureHides:
 		return true, nil
 	}
-	if opened {
+	if opened && !nested {
 		return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
 			Why: "this field was opened and hides nothing, also no new text", Remedy: "hide it first with hide_part"}})
 	}
-	return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80),
-		Why: "the field's name looks secret, and hides nothing", Remedy: "call it gm_notes to hide it"}})
+	why := "the field's name looks secret, and hides nothing"
+	if nested {
+		why = "an object in the field looks secret, and hides nothing"
+	}
+	return false, unsureFault([]UnsureMark{{Field: field, Line: 1, Text: markup.Shorten(text, 80), Why: why,
+		Remedy: "call it gm_notes to hide it"}})
+}
+
+// keepsSecrets reports whether marks in the fields of a card are none: a card of a type describes the fields of others,
+// and the world may say itself which fields are secret.
+func (p *Plan) keepsSecrets(c Card) (bool, error) {
+	if markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+		return true, nil
+	}
+	return p.declaresSecrets(p.ctx, c.Type)
 }
 
 // declaresSecrets reports whether the world says itself which fields of a type are secret: in the field

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 // fieldsOf returns the fields that an actor reads in a card.
@@ -114,6 +115,58 @@ func TestRestoreKeepsHiddenFields(t *testing.T) {
 	}
 	if got := user.fieldsOf("Inn"); got != `{"beds":3}` {
 		t.Errorf("a player reads %s", got)
+	}
+	s.wantRebuilt()
+}
+
+// TestObjectsInFieldsHide writes fields with objects in them: one with an exact mark hides its field, and one that only
+// looks so is asked about. A field that was opened stays open as it is.
+func TestObjectsInFieldsHide(t *testing.T) {
+	s := newScene(t)
+	gm, user := s.as("gm"), s.as("user")
+	gm.create("Town", "beer")
+	for i, row := range []struct{ field, seen string }{
+		{`[{"name": "X", "secret": true, "note": "a"}]`, ""},
+		{`{"hidden": true, "note": "a"}`, ""},
+		{`[{"visibility": "gm", "note": "a"}]`, ""},
+		{`[[{"deep": {"players": false, "note": "a"}}]]`, ""},
+		{`[{"level": "admin"}]`, ""},
+		{`[{"tags": ["dm/plot"]}]`, ""},
+		{`[{"secret plan": "a"}]`, "asked"},
+		{`[{"draft": true}]`, "asked"},
+		{`[{"name":"X","players":true,"secret":false,"visibility":"all"}]`, `{"crew":[{"name":"X","players":true,` +
+			`"secret":false,"visibility":"all"}]}`},
+	} {
+		name := "Inn " + string(rune('A'+i))
+		gm.create(name, "beer")
+		err := gm.on(name, func(p *canon.Plan, c canon.Card) error {
+			_, err := p.Update(c, canon.Edit{Fields: json.RawMessage(`{"crew": ` + row.field + `}`)})
+			return err
+		})
+		seen := user.fieldsOf(name)
+		if isAsked := fault.KindOf(err) == fault.Rule; isAsked {
+			seen = "asked" + seen
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if seen != row.seen {
+			t.Errorf("%s: players read %q, want %q", row.field, seen, row.seen)
+		}
+	}
+	gm.setFields("Town", `{"crew": [{"secret": true, "note": "a"}]}`)
+	if err := gm.on("Town", func(p *canon.Plan, c canon.Card) error {
+		_, err := p.LabelParts(c, []string{"field:crew"}, access.NewLabel(access.LevelUser))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	gm.setFields("Town", `{"crew": [{"secret": true, "note": "a"}], "beds": 3}`)
+	if got := user.fieldsOf("Town"); got != `{"beds":3,"crew":[{"note":"a","secret":true}]}` {
+		t.Errorf("an opened field with the same value is read as %s", got)
+	}
+	gm.setFields("Town", `{"crew": [{"secret": true, "note": "a"}, {"secret": true, "note": "b"}]}`)
+	if got := user.fieldsOf("Town"); got != `{"beds":3}` {
+		t.Errorf("with one more object that is marked, players read %s", got)
 	}
 	s.wantRebuilt()
 }

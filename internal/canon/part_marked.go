@@ -278,7 +278,7 @@ func (s *Snapshot) secretFields(ctx context.Context, typ string, fields []byte) 
 	}
 	for name, v := range all {
 		secret := anyText(v, func(text string) bool { return secrecy.HasMark(text, secrecy.Markdown) })
-		if !secret && secrecy.IsSecretField(name, v) {
+		if m, nested := secrecy.NestedMark(name, nil, v); !secret && (nested && !m.Doubt || secrecy.IsSecretField(name, v)) {
 			declared, err := s.declaresSecrets(ctx, typ)
 			if err != nil {
 				return nil, err

@@ -553,7 +553,7 @@ var (
 )
 
 // secretLabel returns the secret label with which a line begins, or "". rest is the text after it. A label that is not
-// emphasized must be exact.
+// emphasized, nor the key of a Dataview field, must be a mark or secret word as a whole.
 func secretLabel(written string) (label, rest string) {
 	if strings.IndexByte(written, ':') < 0 && strings.IndexByte(written, '&') < 0 && !strings.Contains(written, "：") {
 		return "", ""
@@ -573,10 +573,14 @@ func secretLabel(written string) (label, rest string) {
 	if m == nil || isField || FindWord(m[1], true) == "" {
 		return "", ""
 	}
-	if !strings.ContainsAny(head, "*_=~`[") && !strings.HasPrefix(after, "*") && !isExact(m[1]) {
-		return "", ""
+	label, rest = strings.TrimSpace(m[1]), strings.Trim(plain[strings.IndexByte(plain, ':'):], ": \t\\")
+	if strings.ContainsAny(head, "*_=~`[") || strings.HasPrefix(after, "*") || isSecretWord(label) {
+		return label, rest
 	}
-	return strings.TrimSpace(m[1]), strings.Trim(plain[strings.IndexByte(plain, ':'):], ": \t\\")
+	if said := truthOf(rest); m[2] == "::" && said != isYes && said != isNo { // others are about the whole note
+		return label, rest
+	}
+	return "", ""
 }
 
 // readLabel takes out a paragraph or list item that begins with a secret label on one of its lines, also after a break.

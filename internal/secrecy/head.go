@@ -36,8 +36,8 @@ func headMarks(text string) (all []Mark) {
 		mark.Doubt, mark.What = true, mark.What+" in front matter"
 		all = append(all, mark)
 	}
-	for k := range meta {
-		if IsReaderKey(k) {
+	for k, v := range meta {
+		if _, ok := NestedMark(k, nil, v); ok || IsReaderKey(k) {
 			all = append(all, Mark{Rule: RuleFrontMatter, What: k + " in front matter", Doubt: true})
 		}
 	}

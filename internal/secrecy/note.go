@@ -152,9 +152,9 @@ func IsSecretField(name string, v any) bool {
 }
 
 // HidesField reports whether a value of front matter is secret: by its name, by a name in it, or by an exact mark in
-// one of its texts.
+// one of its texts or objects.
 func HidesField(name string, v any) bool {
-	if IsSecretField(name, v) || HasAnyMark(name) {
+	if m, ok := NestedMark(name, nil, v); ok && !m.Doubt || IsSecretField(name, v) || HasAnyMark(name) {
 		return true
 	}
 	switch v := v.(type) {
@@ -183,10 +183,74 @@ func LooksSecret(name string, v any) bool {
 	return !IsNamedSecret(name, v) && FindWord(name, true) != "" && truthOf(v) == isText
 }
 
-// FieldMark returns the mark in the name of a field with a text; ok is false if it has none.
+// FieldMark returns the mark in the name of a field with a text, or in the objects that the field holds; ok is false if
+// it has none. The names of texts in the objects do not count: they have marks of their own.
 func FieldMark(name string, v any) (m Mark, ok bool) {
-	named := IsNamedSecret(name, v)
-	return Mark{Rule: RuleFrontMatter, What: name, Doubt: !named}, named || LooksSecret(name, v)
+	m, nested := newMark(name, nil, objectMarks(v, func(key string, x any) bool {
+		return IsNamedSecret(key, x) || LooksSecret(key, x)
+	}))
+	sure := nested && !m.Doubt || IsNamedSecret(name, v)
+	return Mark{Rule: RuleFrontMatter, What: name, Doubt: !sure}, sure || nested || LooksSecret(name, v)
+}
+
+// HidingMark returns the mark of a field of front matter that hides the field alone; ok is false if there is none. In
+// front matter a name that only looks secret may mean the whole note.
+func HidingMark(name string, v any) (m Mark, ok bool) {
+	hides := HidesField(name, v)
+	_, nested := NestedMark(name, nil, v)
+	return Mark{Rule: RuleFrontMatter, What: name, Doubt: !hides}, hides || nested
+}
+
+// NestedMark returns the mark in an object that a field holds, at any depth, such as npcs: [{secret: true}]. It is about
+// the field as a whole. Marks that the value before had do not count, and an exact mark comes first.
+func NestedMark(name string, was, v any) (m Mark, ok bool) {
+	every := func(string, any) bool { return false }
+	return newMark(name, objectMarks(was, every), objectMarks(v, every))
+}
+
+// newMark returns the mark of a field by the marks in its objects, of which some were there before.
+func newMark(name string, before, now []Mark) (m Mark, ok bool) {
+	known := map[Mark]int{}
+	for _, found := range before {
+		known[found]++
+	}
+	for _, found := range now {
+		if known[found]--; known[found] < 0 && (!ok || m.Doubt) {
+			m, ok = Mark{Rule: RuleFrontMatter, What: name, Doubt: found.Doubt}, true
+		}
+	}
+	return m, ok
+}
+
+// objectMarks returns the marks of the objects in a value, which are read as front matter is, without the keys that skips
+// accepts.
+func objectMarks(v any, skips func(key string, x any) bool) (all []Mark) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			all = append(all, objectMarks(x, skips)...)
+		}
+	case map[string]any:
+		n := Note{Meta: map[string]any{}}
+		for _, k := range decoded.SortedKeys(v) {
+			all = append(all, objectMarks(v[k], skips)...)
+			if skips(k, v[k]) {
+				continue
+			}
+			if _, isObject := v[k].(map[string]any); !isObject || FindWord(k, true) != "" {
+				n.Meta[k] = v[k]
+			}
+			if markup.HasPart([]string{"tag", "tags"}, markup.PartKey(k)) {
+				n.Tags = append(n.Tags, decoded.TextsOf(v[k])...)
+			}
+			if IsNamedSecret(k, v[k]) {
+				all = append(all, exact(RuleFrontMatter, k))
+			}
+		}
+		_, own := NoteMarks(n)
+		all = append(all, own...)
+	}
+	return all
 }
 
 // singleKey matches keys that tell of one secret.
@@ -398,6 +462,9 @@ func SaysHidden(name string, v any) (Mark, bool) {
 		return Mark{Rule: RuleFrontMatter, What: name, Doubt: true}, true
 	}
 	for _, m := range all {
+		if strings.HasPrefix(m.What, name+".") && !markup.HasPart(marks().Keys.Player, markup.PartKey(name)) {
+			continue // it is about the field
+		}
 		if !m.Doubt || m.Rule == RuleFrontMatter && !isObject && !markup.HasPart(marks().Keys.Title, markup.PartKey(name)) {
 			return m, true
 		}

@@ -116,6 +116,7 @@ const (
 	anyWord searchKind = iota
 	strictWord
 	exactWord
+	secretWord
 
 	maxKnown      = 64 // bytes of a text that is remembered
 	maxKnownWords = 10_000
@@ -169,6 +170,19 @@ func isExact(text string) bool {
 	return known(exactWord, text, func() string {
 		parted, joined, _ := Spellings(text)
 		if marks().exact.MatchString(strings.TrimSpace(parted)) || marks().exact.MatchString(strings.TrimSpace(joined)) {
+			return text
+		}
+		return ""
+	}) != ""
+}
+
+// isSecretWord reports whether a text as a whole is a mark, or a word of the lists of any language.
+func isSecretWord(text string) bool {
+	return isExact(text) || known(secretWord, text, func() string {
+		parted, joined, accented := Spellings(text)
+		if slices.ContainsFunc([]string{parted, joined, accented}, func(reading string) bool {
+			return marks().word.MatchString(strings.TrimSpace(reading))
+		}) {
 			return text
 		}
 		return ""

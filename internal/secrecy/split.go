@@ -76,7 +76,8 @@ func (h Result) split(body string) Result {
 		h.round = round
 		before := len(h.Open)
 		if form != Markdown {
-			take(h.findHTML(h.Open))
+			found, unclosed := h.findHTML(h.Open)
+			take(mergeSpans(found, h.findBrackets(h.Open, nil, found)), unclosed)
 		} else if found, unclosed, ok := h.findInMarkdown(h.Open); ok && round < maxRounds {
 			take(found, unclosed)
 		} else if h.isHidden(Mark{Rule: ruleBlock, What: "unclear nesting", Doubt: hides != nil}) {
@@ -118,6 +119,7 @@ func (h *Result) findInMarkdown(text string) (found []span, unclosed int, ok boo
 	if !ok {
 		return nil, -1, false
 	}
+	bracketed := h.findBrackets(o.readable, o, found)
 	if len(found) > 0 {
 		// The blocks are those that the author sees: a hidden part is a text in them.
 		readable := fillSpans(o.readable, found)
@@ -130,7 +132,7 @@ func (h *Result) findInMarkdown(text string) (found []span, unclosed int, ok boo
 	if unclosed < 0 || open >= 0 && open < unclosed {
 		unclosed = open
 	}
-	return mergeSpans(found, blocks), unclosed, true
+	return mergeSpans(append(found, bracketed...), blocks), unclosed, true
 }
 
 // mergeSpans returns the spans of both lists, in order and without overlaps.

@@ -36,9 +36,11 @@ type table struct {
 		DoubtfulStyles                               []string `yaml:"doubtful_styles"`
 		OpenClasses                                  []string `yaml:"open_classes"`
 	} `yaml:"html"`
-	Forum []string `yaml:"forum"`
+	Forum    []string                      `yaml:"forum"`
+	Brackets struct{ Begin, End []string } `yaml:"brackets"`
 
 	exact, strong, all, whole  *regexp.Regexp
+	word                       *regexp.Regexp // a text that is a strong word
 	unshown, unended, fallback map[string]bool
 	hiding, dimming, cropping  *regexp.Regexp // declarations of styles
 }
@@ -57,6 +59,7 @@ var marks = sync.OnceValue(func() *table {
 	t.exact = regexp.MustCompile(`^(?:` + strings.Join(t.Exact, "|") + `)$`)
 	t.strong = regexp.MustCompile(` (` + strings.Join(strong, "|") + `) `)
 	t.all = regexp.MustCompile(` (` + strings.Join(all, "|") + `) `)
+	t.word = regexp.MustCompile(`^(?:` + strings.Join(strong, "|") + `)$`)
 	t.whole = regexp.MustCompile(`^` + t.Whole + `$`)
 	t.unshown, t.unended, t.fallback = setOf(t.HTML.Unshown...), setOf(t.HTML.Unended...), setOf(t.HTML.Fallback...)
 	t.hiding = regexp.MustCompile(`^(?:` + strings.Join(t.HTML.Styles, "|") + `)$`)

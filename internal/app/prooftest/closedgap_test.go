@@ -311,6 +311,59 @@ func TestGapsStayClosed(t *testing.T) {
 			_ = x.rest("gm", "POST", x.at(c)+"/reveal", fields{"parts": list("field:gm notes")}, nil)
 			return set("WORD") != nil && set("A word") == nil
 		},
+		"an object with a mark in a field": func() bool {
+			holds := true
+			for i, v := range []any{list(fields{"secret": true, "note": "WORD"}), fields{"hidden": true, "note": "WORD"},
+				list(fields{"visibility": "gm", "note": "WORD"}), list(list(fields{"a": fields{"players": false, "n": "WORD"}})),
+				list(fields{"secret plan": "WORD"})} {
+				c := x.putText("Object "+itoa(i), inMarkdown, "The quay.\n")
+				whole := fields{"crew": v, "port": "open"}
+				made := &planted{name: c.name + " made", mark: c.mark}
+				asked := i == 4
+				for _, err := range []error{x.rest("gm", "PATCH", x.at(c), fields{"fields": whole}, nil),
+					x.tool("gm", "/mcp", "create_card", fields{"name": made.name, "content": "The quay.", "fields": whole})} {
+					holds = holds && (err != nil) == asked
+				}
+				if asked {
+					_ = x.rest("gm", "PATCH", x.at(c), fields{"fields": whole, "hide_unsure": true}, nil)
+					_ = x.tool("gm", "/mcp", "create_card", fields{"name": made.name, "content": "The quay.", "fields": whole,
+						"hide_unsure": true})
+				}
+				for _, of := range []*planted{c, made} {
+					read := func(who string) string {
+						return x.send(who, request{operation: "read", method: "GET", path: x.at(of) + "?full=true"}).body
+					}
+					if gm, bob := read("gm"), read("bob"); !strings.Contains(gm, "WORD") || strings.Contains(bob, "WORD") ||
+						!strings.Contains(bob, "open") {
+						x.t.Log(i, gm, bob)
+						holds = false
+					}
+				}
+			}
+			return holds
+		},
+		"fields, labels and comments before a text are asked about": func() bool {
+			holds := true
+			for i, text := range []string{"Secret motive:: WORD", "- gm truth:: WORD", "Secret du MJ : WORD",
+				"<!-- gm -->WORD<!-- /gm -->", "%% gm %%WORD%% /gm %%", "[//]: # (gm)\n\nWORD"} {
+				put := func(in fields) (string, error) {
+					in["name"] = fmt.Sprintf("Before %d %d", i, len(in))
+					return in["name"].(string), x.rest("gm", "POST", "/api/mcp/cards", in, nil)
+				}
+				for _, in := range []fields{{"content": "The quay.\n\n" + text, "format": "markdown", "text_format": "markdown"},
+					{"markdown_content": "The quay.\n\n" + text}} {
+					_, err := put(in)
+					in["hide_unsure"] = true
+					name, put := put(in)
+					bob := x.textAs("bob", &planted{name: name})
+					if err == nil || put != nil || strings.Contains(bob, "WORD") || !strings.Contains(bob, "quay") {
+						x.t.Log(i, err, put, bob)
+						holds = false
+					}
+				}
+			}
+			return holds
+		},
 		"fields alone of a text with hidden sentences": func() bool {
 			c := x.putText("Fields alone", inMarkdown, "The quay.\n\n%%The grey fountain drains at every full moon.%%\n")
 			return x.rest("gm", "PATCH", x.at(c), fields{"fields": fields{"mood": "calm"}}, nil) == nil

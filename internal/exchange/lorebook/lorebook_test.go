@@ -99,7 +99,7 @@ func TestDialects(t *testing.T) {
 		s.Import(Import, files, exchange.Options{})
 		c, text, ok := s.Content("gm", tc.title)
 		if !ok || !strings.Contains(text, "Deep.") || !strings.Contains(string(c.Fields), `"aliases":["`+tc.alias) ||
-			!strings.Contains(string(c.Fields), `"dialect":"`+tc.dialect) || len(s.Listing("user")) > 0 {
+			!strings.Contains(strings.Join(s.Listing("gm"), "\n"), `"dialect":"`+tc.dialect) || len(s.Listing("user")) > 0 {
 			t.Errorf("%s: %v %q %s", name, ok, text, c.Fields)
 		}
 		if why := recognizeBook(exchange.NewPeek(files, "")); !strings.Contains(why, tc.dialect) {

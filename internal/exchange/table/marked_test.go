@@ -21,7 +21,10 @@ func TestMarksInATable(t *testing.T) {
 		{"Plan": "/// secret\nHID\n///"}, {"Plan": "Busy.\n\n**GM note:** HID"}, {"Plan": "HID #gm"},
 		{"Plan": "x", "Ally": "Mill", "Ally %%HID%%": "Mill"},
 		{"name": "HID", "text": "HID #gm"}, {"name": "HID", "text": "hidden:: true\n\nHID"},
-		{"Plan": []any{"SEEN", "> [!secret]\n> HID"}},
+		{"Plan": []any{"SEEN", "> [!secret]\n> HID"}}, {"Crew": []any{map[string]any{"secret": true, "note": "HID"}}},
+		{"Crew": []any{map[string]any{"visibility": "gm", "note": "HID"}, "SEEN"}},
+		{"Crew": []any{[]any{map[string]any{"deep": map[string]any{"players": false, "note": "HID"}}}}},
+		{"Crew": []any{map[string]any{"secret plan": "HID"}}},
 	} {
 		whole := map[string]any{"name": "Quay", "text": "SEEN", "race": "elf"}
 		for k, v := range row {

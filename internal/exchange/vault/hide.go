@@ -87,7 +87,7 @@ func (v *vault) isFileHidden(file string) bool {
 }
 
 // takeFields removes the secret fields from a note's front matter and returns them: those with the name of a secret
-// field, those with an exact mark in a text, and in a note that is new or has changed those with a sentence that is
+// field, those with a mark in a text or object, and in a note that is new or has changed those with a sentence that is
 // hidden in the world. Tags are no fields: those with a mark are left out.
 func (v *vault) takeFields(n *note, changed bool) map[string]any {
 	taken := map[string]any{}
@@ -104,8 +104,7 @@ func (v *vault) takeFields(n *note, changed bool) map[string]any {
 				continue
 			}
 		}
-		if !secrecy.HidesField(k, value) ||
-			!v.choices.Decide(secrecy.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
+		if m, ok := secrecy.HidingMark(k, value); !ok || !v.choices.Decide(m, n.Path, true) {
 			continue
 		}
 		if list, isList := value.([]any); markdown.IsTagKey(k) {

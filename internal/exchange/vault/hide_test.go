@@ -80,6 +80,23 @@ func TestSecretMarks(t *testing.T) {
 		{"N.md", open("GM Secrets: {who: SECRET, why: [SECRET]}")}, {"N.md", meta("secrets: true")},
 		{"N.md", "SEEN [gm:: he serves [[SECRET]] SECRET] SEEN"}, {"N.md", "SEEN (dm notes:: he (SECRET) SECRET) SEEN"},
 		{"N.md", "SEEN [born:: SEEN] (keeper:: SEEN)"}, {"N.md", "`[gm:: SEEN]`"}, {"N.md", "SEEN [secret:: SECRET\nSEEN"},
+		// Objects in lists and fields.
+		{"N.md", open("npcs: [{name: X, secret: true, note: SECRET}]")}, {"N.md", meta("plan: {hidden: true}")},
+		{"N.md", open("l: [{visibility: gm, text: SECRET}]")}, {"N.md", open("l: [[{level: gm, text: SECRET}]]")},
+		{"N.md", open("l: [{a: {b: [{players: false, text: SECRET}]}}]")},
+		{"N.md", open("l: [{tags: [dm/plot], text: SECRET}]")}, {"N.md", open("l: [{secret plan: SECRET}]")},
+		{"N.md", open("l: [{name: SEEN, secret: false, visibility: all, players: true}]")},
+		// Dataview fields, labels of other languages.
+		{"N.md", "SEEN\n\nSecret motive:: SECRET"}, {"N.md", "- SEEN\n- gm truth:: SECRET\n- SEEN"},
+		{"N.md", "SEEN\n\nSecret du MJ : SECRET\n\nSEEN"}, {"N.md", "Nur für SL: SECRET"}, {"N.md", "Segreto: SECRET"},
+		{"N.md", "**Secret du MJ :** SECRET"}, {"N.md", "secret door:: no\n\nSEEN:: SEEN"},
+		// Comments as brackets.
+		{"N.md", "SEEN <!-- gm -->SECRET<!-- /gm --> SEEN"}, {"N.md", "SEEN %% gm %%SECRET%% /gm %% SEEN"},
+		{"N.md", "SEEN\n\n<!-- secret:start -->\n\nSECRET\n\n## SECRET\n\n<!-- secret:end -->\n\nSEEN"},
+		{"N.md", "SEEN\n\n[//]: # (gm)\n\nSECRET\n\n[//]: # (/gm)\n\nSEEN"},
+		{"N.md", "## SEEN\n\n%% GM only %%\n\nSECRET\n\n### SECRET\n\n## Next\n\nSEEN"},
+		{"N.md", "SEEN\n\nSEEN <!-- gm --> SECRET\nSECRET\n\nSEEN"}, {"N.md", "<!-- gm --> SECRET\nSECRET\n\nSEEN"},
+		{"N.md", "%% the secret is out %% SEEN <!-- see the GM notes --> SEEN"}, {"N.md", "`<!-- gm -->` SEEN"},
 		// Marks of other programs.
 		{"N.md", "<details><summary><b>GM</b> <i>notes</i></summary>SECRET</details>SEEN"},
 		{"N.md", "<details><summary><b>SEEN</b></summary>SEEN</details>SEEN"},

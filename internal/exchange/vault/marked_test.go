@@ -48,7 +48,8 @@ func TestMarksInOurOwnDialect(t *testing.T) {
 		return "---\nloregate: 1\nid: 0198c0de-0000-7000-8000-000000000001\nname: Quay\n" + extra + "\n---\nBusy."
 	}
 	for _, extra := range []string{"motto: Seen %%HID%%", "fields: {motto: ['<!-- HID -->']}", "aliases: ['[gm:: HID]']",
-		"tags: [town, '%%HID%%']", "fields: {deep: {dm-notes: HID}}"} {
+		"tags: [town, '%%HID%%']", "fields: {deep: {dm-notes: HID}}",
+		"fields: {npcs: [{secret: true, note: HID}]}"} {
 		s.importAs("admin", map[string]string{"Quay.md": note("race: SEEN")}, Options{})
 		s.importAs("admin", map[string]string{"Quay.md": note("race: SEEN\n" + extra)}, Options{})
 		c, _, _ := s.Content("user", "Quay")
