@@ -221,14 +221,14 @@ var startsBlock = lazyregexp.New(`(?i)^\s*(?:$|</?(?:p|div|li|t[dhr]|h[1-6]|bloc
 func bracketPart(text string, c span) span {
 	part := widenBracket(text, c)
 	if !startsBlock.MatchString(text[part.to:]) {
-		part.to += endOf(blockTag.FindStringIndex(text[part.to:]), len(text)-part.to)
+		part.to += matchStart(blockTag.FindStringIndex(text[part.to:]), len(text)-part.to)
 		return part
 	}
 	from := part.to
 	if at := beginsHead.FindStringIndex(strings.TrimLeft(text[from:], " \t\n")); at != nil {
 		from += len(text[from:]) - len(strings.TrimLeft(text[from:], " \t\n")) + at[1]
 	}
-	part.to = from + endOf(headTag.FindStringIndex(text[from:]), len(text)-from)
+	part.to = from + matchStart(headTag.FindStringIndex(text[from:]), len(text)-from)
 	depth := 0
 	for _, m := range boxTag.FindAllStringSubmatchIndex(text[from:part.to], -1) {
 		if depth++; m[2] < m[3] {
@@ -241,8 +241,8 @@ func bracketPart(text string, c span) span {
 	return part
 }
 
-// endOf returns the beginning of a match, or otherwise if there is none.
-func endOf(match []int, otherwise int) int {
+// matchStart returns the beginning of a match, or otherwise if there is none.
+func matchStart(match []int, otherwise int) int {
 	if match == nil {
 		return otherwise
 	}
