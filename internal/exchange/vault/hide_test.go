@@ -55,8 +55,8 @@ func TestSecretMarks(t *testing.T) {
 		{"N.md", "> [!info]- DM only SECRET\n> SECRET"}, {"N.md", "> [!note|gm]\n> SECRET"}, {"N.md", ">[!spoiler]\n>SECRET"},
 		{"N.md", "> [!tip] SEEN\n> SEEN"},
 		// Comments, elements, blocks.
-		{"N.md", "SEEN %%SECRET%% SEEN"}, {"N.md", "SEEN\n%%\nSECRET"}, {"N.md", "SEEN <!-- SECRET"},
-		{"N.md", "SEEN\n\n[//]: # (SECRET)\n\nSEEN"},
+		{"N.md", "SEEN %%a SECRET%% SEEN"}, {"N.md", "SEEN\n%%\nSECRET"}, {"N.md", "SEEN <!-- SECRET"},
+		{"N.md", "SEEN\n\n[//]: # (a SECRET)\n\nSEEN"},
 		{"N.md", "<div class='x gm'>SECRET</div>SEEN"}, {"N.md", "<span hidden>SECRET</span>SEEN"},
 		{"N.md", "<p style=\"display: none\">SECRET</p>SEEN"},
 		{"N.md", "<details><summary>GM notes</summary>SECRET</details>SEEN"},
@@ -92,7 +92,7 @@ func TestSecretMarks(t *testing.T) {
 		{"N.md", "**Secret du MJ :** SECRET"}, {"N.md", "secret door:: no\n\nSEEN:: SEEN"},
 		// Comments as brackets.
 		{"N.md", "SEEN <!-- gm -->SECRET<!-- /gm --> SEEN"}, {"N.md", "SEEN %% gm %%SECRET%% /gm %% SEEN"},
-		{"N.md", "SEEN\n\n<!-- secret:start -->\n\nSECRET\n\n## SECRET\n\n<!-- secret:end -->\n\nSEEN"},
+		{"N.md", "SEEN\n\n<!-- secret:start -->\n\nSECRET\n\n## Deep\n\nSECRET\n\n<!-- secret:end -->\n\nSEEN"},
 		{"N.md", "SEEN\n\n[//]: # (gm)\n\nSECRET\n\n[//]: # (/gm)\n\nSEEN"},
 		{"N.md", "## SEEN\n\n%% GM only %%\n\nSECRET\n\n### SECRET\n\n## Next\n\nSEEN"},
 		{"N.md", "SEEN\n\nSEEN <!-- gm --> SECRET\nSECRET\n\nSEEN"}, {"N.md", "<!-- gm --> SECRET\nSECRET\n\nSEEN"},
