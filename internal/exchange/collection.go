@@ -37,11 +37,12 @@ type Sheet struct {
 	// Hide are ranges of the body, and HideFields names of fields, that are hidden besides those with an exact mark.
 	Hide       []secrecy.Range
 	HideFields []string
-	InPlace    bool      // the body has its hidden parts at their places; else marks in it are text
-	MarksKnown bool      // Hide has all ranges of the body that marks hide
-	Asks       bool      // a changed text with a mark of which it is not known whether it hides is not imported
-	Exported   *Exported // the hidden parts of the body, if it is as it was exported
-	Beside     bool      // the body is the text beside the hidden parts that the card holds
+	InPlace    bool            // the body has its hidden parts at their places; else marks in it are text
+	MarksKnown bool            // Hide has all ranges of the body that marks hide
+	Asks       bool            // a changed text with a mark of which it is not known whether it hides is not imported
+	Unsure     *secrecy.Unsure // a mark of the text as its source wrote it, which Asks asks about
+	Exported   *Exported       // the hidden parts of the body, if it is as it was exported
+	Beside     bool            // the body is the text beside the hidden parts that the card holds
 
 	Opens     []string // texts of hidden parts that the importer's user opens
 	OpensCard bool     // the importer's user opens the card: it gets the label even if a former import hid it

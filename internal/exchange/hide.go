@@ -17,7 +17,18 @@ import (
 const (
 	RuleFolder  = "folder"
 	RuleSetting = "setting"
+	RuleUnread  = "text without parts" // in which no mark hides, such as a list
 )
+
+// FolderMarks returns the marks in the names of the folders of a file.
+func FolderMarks(file string) (all []secrecy.Mark) {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if exact := secrecy.HasAnyMark(path.Base(dir)); exact || secrecy.FindWord(path.Base(dir), false) != "" {
+			all = append(all, secrecy.Mark{Rule: RuleFolder, What: dir, Doubt: !exact})
+		}
+	}
+	return all
+}
 
 // Hide counts the notes that an import hides because of one mark.
 type Hide struct {

@@ -266,6 +266,9 @@ func (s *Sheet) leaveUnsure(p *canon.Plan, t *tally, card canon.Card, e *canon.E
 	}
 	after.Format = s.Format
 	m, err := p.FirstUnsure(after, card, *e.Content)
+	if s.Unsure != nil && m == nil {
+		m = &canon.UnsureMark{Line: s.Unsure.Line, Text: s.Unsure.Text, Why: "this looks secret (" + s.Unsure.Mark.Rule + ")"}
+	}
 	if err != nil || m == nil {
 		return err
 	}

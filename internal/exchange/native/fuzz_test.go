@@ -20,7 +20,7 @@ func FuzzNative(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		x := &Reader{Collection: exchange.NewCollection()}
 		n := markdown.Parse("x.md", []byte(s))
-		if err := x.Add(n); err != nil {
+		if err := x.Add(t.Context(), n); err != nil {
 			t.Error(err)
 		}
 		x.Collection.Arrange()

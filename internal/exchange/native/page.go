@@ -36,6 +36,7 @@ type page struct {
 	beside   bool         // the card holds hidden parts of the text above; text is its other text
 	whole    secrecy.Text // text with its hidden parts
 	asIs     bool         // the note says where the parts are, because its marks say something else
+	head     string       // digest of front matter whose marks say something else; see digestHead
 	links    []metaObject
 	layers   []metaObject
 }
@@ -67,10 +68,19 @@ func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 			if !encodable {
 				continue
 			}
-			for _, p.asIs = range []bool{false, true} {
+			for p.asIs, p.head = false, ""; ; {
 				out = p.encodeNote(format, body, quoteAll)
-				if p.isReversible(ctx, out) {
+				n := markdown.Parse(p.path+".md", out)
+				head, text := p.isReversible(ctx, n)
+				if head && text {
 					return out, true
+				}
+				if (head || p.head != "") && (text && head || p.asIs) {
+					break
+				}
+				p.asIs = p.asIs || !text || p.head != ""
+				if !head {
+					p.head = digestHead(n)
 				}
 			}
 		}
@@ -132,6 +142,7 @@ func (p *page) encodeNote(format, body string, quoteAll bool) []byte {
 		w.put("text_digest", exchange.DigestText(p.text))
 		w.put("hidden_parts", partRanges(p.whole))
 	}
+	w.putNonEmpty("head_digest", p.head)
 	if p.beside {
 		w.put("beside", true)
 	}
@@ -270,28 +281,27 @@ func (w *metaWriter) scalarNode(s string) *yaml.Node {
 	return n
 }
 
-// isReversible reports whether reading a file gives the page that it was written from.
-func (p *page) isReversible(ctx context.Context, out []byte) bool {
-	n := markdown.Parse(p.path+".md", out)
+// isReversible reports whether reading a note gives the page that it was written from: its head, and its text.
+func (p *page) isReversible(ctx context.Context, n *markdown.Note) (head, text bool) {
 	c := exchange.NewCollection()
 	x := &Reader{Collection: c}
-	if n.Broken || x.Add(n) != nil || len(n.Reports) > 0 || len(c.Problems) > 0 || len(c.Sheets) == 0 {
-		return false
+	if n.Broken || x.Add(ctx, n) != nil || len(n.Reports) > 0 || len(c.Problems) > 0 || len(c.Sheets) == 0 {
+		return false, false
 	}
 	s := c.Sheets[0]
-	if s.Name != p.card.Name || s.ID != p.card.ID || s.Type != p.card.Type || s.Format != p.card.Format ||
-		s.Codename != p.card.Codename ||
-		!s.Label.Equal(p.label) || !sameJSON(s.Fields, p.card.Fields) || len(c.Edges) != len(p.links) ||
-		len(c.Overlays) != len(p.layers) {
-		return false
+	head = s.Name == p.card.Name && s.ID == p.card.ID && s.Type == p.card.Type && s.Format == p.card.Format &&
+		s.Codename == p.card.Codename && s.Label.Equal(p.label) && sameJSON(s.Fields, p.card.Fields) &&
+		sameNames(s.HideFields, p.hidden) && len(c.Edges) == len(p.links) && len(c.Overlays) == len(p.layers) &&
+		p.isGraphReversible(ctx, c)
+	if p.file != "" {
+		return head, true
 	}
-	if p.file == "" {
-		text, err := s.ReadText(ctx)
-		if err != nil || text != p.text || !p.isForMasters() && !sameParts(s.Divide(text), p.whole) {
-			return false
-		}
-	}
-	return p.isGraphReversible(ctx, c)
+	whole, err := s.ReadText(ctx)
+	return head, err == nil && whole == p.text && (p.isForMasters() || sameParts(s.Divide(whole), p.whole))
+}
+
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func (p *page) isGraphReversible(ctx context.Context, c *exchange.Collection) bool {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -39,6 +40,8 @@ import (
 //	hidden_fields                      names of fields that only the GM reads
 //	text_digest, hidden_parts          ranges of the text that are hidden, each "from-to" or "from-to label" in
 //	                                   bytes, as long as the text has the digest; else its marks count
+//	head_digest                        marks in front matter and in the path hide nothing beyond level, subjects
+//	                                   and hidden_fields, as long as they have the digest
 //	beside                             true for a card that holds hidden parts of the text above: the
 //	                                   note has its other text
 //	links                              [{id, kind, to, to_id, attrs, level, subjects}]
@@ -50,9 +53,14 @@ import (
 //	borders                            names: links in both directions
 //	held_by                            name: a "holds" link from there, with quantity 1
 type Reader struct {
-	Files    fs.FS                  // holds the attachments
-	Options  exchange.Options       // File, Starter and Progress have no effect
-	IsHidden func(path string) bool // reports whether a setting hides a file; nil: no file is hidden
+	Files   fs.FS            // holds the attachments
+	Options exchange.Options // File, Starter and Progress have no effect
+	// Marks returns the marks of the folders of a note, and of settings; nil: those in the names of its folders.
+	Marks func(path string) []secrecy.Mark
+	// Judge decides whether a mark hides a note, or a part of it; nil: each does.
+	Judge func(m secrecy.Mark, path string, part bool) bool
+	// Seen returns what players read now of a card; nil: nothing.
+	Seen func(context.Context, canon.CardID) (Seen, error)
 	// FindMembers finds the members of the world that a note names; see exchange.Members.
 	FindMembers func(names []string) (found []access.Subject, known bool, err error)
 	Collection  *exchange.Collection
@@ -61,14 +69,15 @@ type Reader struct {
 // dialectKeys are the keys of the dialect. All other keys are kept in the card's fields.
 var dialectKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent",
 	"codename", "tags", "tags_id",
-	"aliases", "fields", "hidden_fields", "text_digest", "hidden_parts", "beside", "format", "text_format", "file",
+	"aliases", "fields", "hidden_fields", "text_digest", "hidden_parts", "head_digest", "beside", "format", "text_format", "file",
 	"links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that list links from a card. Each is also the kind of its links.
 var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "allied_with", "at_war_with"}
 
 // Add adds the cards, links and layers of one note.
-func (x *Reader) Add(n *markdown.Note) error {
+func (x *Reader) Add(ctx context.Context, n *markdown.Note) error {
+	headIsOurs := n.Text("head_digest") == digestHead(n)
 	s := &exchange.Sheet{File: n.Path, Name: n.Text("name"), Type: n.Text("type"), Codename: n.Text("codename"),
 		Exact: true}
 	if s.Name == "" {
@@ -90,22 +99,22 @@ func (x *Reader) Add(n *markdown.Note) error {
 		}
 	}
 	s.Label = x.parseLabel(n, n.Meta).Meet(x.Options.CardLabel())
-	if err := x.narrow(n, s); err != nil {
-		return err
-	}
-	if secrecy.HasAnyMark(s.Name) {
-		n.AddReport(0, "its name has a mark of a secret; it is for the GM only")
+	if n.Broken {
 		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
 	}
-	if n.Broken || x.IsHidden != nil && x.IsHidden(n.Path) {
-		s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
-	}
-	s.HideFields, s.Beside = hiddenFields(n), n.Text("beside") == "true"
+	s.HideFields, s.Beside = decoded.ListOf(n.Meta["hidden_fields"]), n.Text("beside") == "true"
 	if err := x.readFields(n, s); err != nil {
 		return err
 	}
-	hides := x.readContent(n, s)
 	readExported(n, s)
+	j := judgement{Reader: x, n: n, s: s, headIsOurs: headIsOurs}
+	if err := j.judgeNote(ctx); err != nil {
+		return err
+	}
+	hides, err := j.readContent(ctx)
+	if err != nil {
+		return err
+	}
 	n.Body = ""
 	if !x.Collection.Add(s) {
 		return nil
@@ -157,41 +166,6 @@ func (x *Reader) parseLabel(n *markdown.Note, m map[string]any) access.Label {
 	return access.NewLabel(level, subjects...)
 }
 
-// narrow hides a note by keys of its front matter that are not those of the dialect: by marks that can only mean a
-// secret, and by the names of the people who read it.
-func (x *Reader) narrow(n *markdown.Note, s *exchange.Sheet) error {
-	other := map[string]any{}
-	for k, v := range n.Meta {
-		if !slices.Contains(dialectKeys, k) {
-			other[k] = v
-		}
-	}
-	names, keys := secrecy.ReaderNames(other)
-	if len(names) > 0 {
-		readers := access.NewLabel(access.LevelGM)
-		if x.FindMembers != nil {
-			found, known, err := x.FindMembers(names)
-			if err != nil {
-				return err
-			}
-			if readers = access.NewLabel(access.LevelGM, found...); !known {
-				n.AddReport(0, "it names readers that are not members of the world (%s); it is for the GM only",
-					exchange.FirstNames(names))
-			}
-		}
-		s.Label = s.Label.Meet(readers)
-	}
-	_, marks := secrecy.DivideReaders(secrecy.MetaMarks(other), keys)
-	for _, m := range marks {
-		if !m.Doubt {
-			n.AddReport(0, "%q hides it from players; it is for the GM only", m.What)
-			s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
-			return nil
-		}
-	}
-	return nil
-}
-
 // readFields reads the card's fields. They are an object, or the JSON text of an object if YAML
 // would change its numbers.
 func (x *Reader) readFields(n *markdown.Note, s *exchange.Sheet) error {
@@ -208,7 +182,9 @@ func (x *Reader) readFields(n *markdown.Note, s *exchange.Sheet) error {
 	}
 	for k, v := range n.Meta {
 		if !slices.Contains(dialectKeys, k) && v != nil {
-			all[k] = v
+			if all[k] = v; secrecy.IsSecretField(k, v) {
+				all[k] = decoded.RestoreLinks(v)
+			}
 		}
 	}
 	if aliases := decoded.ListOf(n.Meta["aliases"]); len(aliases) > 0 {
@@ -226,48 +202,6 @@ func (x *Reader) readFields(n *markdown.Note, s *exchange.Sheet) error {
 	}
 	s.Fields = b
 	return nil
-}
-
-// readContent reads the note's text or file, and reports whether the text has hidden parts. They have the same
-// marks as in vaults; an export writes no other text that looks like such a mark.
-func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (hides bool) {
-	if file := n.Text("file"); file != "" {
-		at := path.Join(path.Dir(n.Path), file)
-		if !fs.ValidPath(at) || strings.Contains(file, "/") {
-			n.AddReport(0, "file %q is not in the folder of the note; left out", file)
-			at = ""
-		}
-		s.Data = exchange.FileData(x.Files, at)
-		return false
-	}
-	body := strings.TrimSuffix(n.Body, "\n")
-	if f, ok := canon.ParseFormat(n.Text("text_format")); ok {
-		s.Format = f
-	} else if n.Meta["text_format"] != nil {
-		n.AddReport(0, "text_format %q is not html or markdown; html is used", n.Text("text_format"))
-	}
-	kind, form := canon.KindOf(s.Type, s.Format), secrecy.Markdown
-	s.InPlace, s.Asks, s.Body = true, true, exchange.PlainBody(body)
-	switch format := n.Text("format"); {
-	case format == "json":
-		var text string
-		if err := json.Unmarshal([]byte(body), &text); err != nil {
-			n.AddReport(n.Line, "the text is not a JSON string; it is imported as written, for the GM only")
-			text, s.Label = body, s.Label.Meet(access.NewLabel(access.LevelGM))
-		}
-		s.Body = exchange.PlainBody(text)
-		return false
-	case kind == canon.TextHTML && format == "html":
-		form = secrecy.HTML
-	case kind == canon.TextHTML:
-		s.Body = exchange.HTMLBody(body)
-	}
-	h := secrecy.Split(body, form, nil)
-	if h.UnclosedAt >= 0 {
-		n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
-			"a hidden part begins here and has no end; all text after it is for the GM")
-	}
-	return len(h.Parts) > 0
 }
 
 // readExported reads the ranges of the text that an export says are hidden.
@@ -305,17 +239,8 @@ func partRanges(t secrecy.Text) []string {
 	return list
 }
 
-// hiddenFields returns the names of the fields that only the GM reads.
-func hiddenFields(n *markdown.Note) []string {
-	names := decoded.ListOf(n.Meta["hidden_fields"])
-	for _, k := range decoded.SortedKeys(n.Meta) {
-		if !slices.Contains(dialectKeys, k) && secrecy.IsSecretField(k, n.Meta[k]) {
-			names = append(names, k)
-			n.Meta[k] = decoded.RestoreLinks(n.Meta[k])
-		}
-	}
-	return names
-}
+// isInFolder reports whether a file that a note names lies in the note's folder. at is its path.
+func isInFolder(file, at string) bool { return fs.ValidPath(at) && !strings.Contains(file, "/") }
 
 func (x *Reader) addTags(n *markdown.Note, above *exchange.Sheet) {
 	tags := decoded.ListOf(n.Meta["tags"])

@@ -15,13 +15,11 @@ import (
 
 // folderMarks returns the marks of all folders above a file.
 func (v *vault) folderMarks(file string) (all []secrecy.Mark) {
+	all = exchange.FolderMarks(file)
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if v.isGMFolder(dir) {
+			all = slices.DeleteFunc(all, func(m secrecy.Mark) bool { return m.What == dir })
 			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
-		} else if secrecy.HasAnyMark(path.Base(dir)) {
-			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir})
-		} else if secrecy.FindWord(path.Base(dir), false) != "" {
-			all = append(all, secrecy.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
 		}
 		if !v.world.hasFile(file) {
 			all = append(all, v.hidden.nameMarks(path.Base(dir))...)
@@ -29,6 +27,15 @@ func (v *vault) folderMarks(file string) (all []secrecy.Mark) {
 		if v.choices.IsConfirmed(dir, path.Base(dir)) {
 			all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: dir})
 		}
+	}
+	return all
+}
+
+// placeMarks returns the marks of the folders of a note in our dialect, and of the answers that name it.
+func (v *vault) placeMarks(file string) []secrecy.Mark {
+	all, stem := v.folderMarks(file), strings.TrimSuffix(file, path.Ext(file))
+	if v.choices.IsConfirmed(file, stem) {
+		all = append(all, secrecy.Mark{Rule: exchange.RuleSetting, What: file})
 	}
 	return all
 }
@@ -43,15 +50,6 @@ func (v *vault) isGMFolder(dir string) bool {
 			key == markup.PartKey(path.Base(dir)) {
 			v.gmUsed[name], found = true, true
 		}
-	}
-	return found
-}
-
-// isInGMFolder reports whether import.gm_folders names a folder above a file.
-func (v *vault) isInGMFolder(file string) bool {
-	found := false
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		found = v.isGMFolder(dir) || found
 	}
 	return found
 }

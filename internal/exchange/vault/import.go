@@ -8,9 +8,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/native"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/secrecy"
 )
 
 // Options configure the import of a vault. The zero value imports a foreign vault for everyone.
@@ -106,8 +109,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		}
 		f.known, f.cards = m.source.Notes, m.source.Cards
 		want := f.c
-		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, FindMembers: v.findMembers,
-			Collection: want}
+		x := &native.Reader{Files: files, Options: o.Options, Marks: v.placeMarks, Seen: readSeen(l),
+			FindMembers: v.findMembers, Collection: want,
+			Judge: func(m secrecy.Mark, file string, part bool) bool { return v.choices.Decide(m, file, part) }}
 		if err := collectNotes(ctx, v, f, x); err != nil {
 			return err
 		}
@@ -168,7 +172,7 @@ func collectNotes(ctx context.Context, v *vault, f *reader, x *native.Reader) er
 			continue
 		}
 		if v.isNative(n) {
-			if err := x.Add(n.Note); err != nil {
+			if err := x.Add(ctx, n.Note); err != nil {
 				return err
 			}
 			if file := n.Text("file"); file != "" {
@@ -186,4 +190,33 @@ func collectNotes(ctx context.Context, v *vault, f *reader, x *native.Reader) er
 		f.addFolders()
 	}
 	return nil
+}
+
+// readSeen returns the function that reads the part of a card that players read now.
+func readSeen(l *canon.Snapshot) func(context.Context, canon.CardID) (native.Seen, error) {
+	return func(ctx context.Context, id canon.CardID) (seen native.Seen, err error) {
+		c, ok, err := l.ByID(ctx, id)
+		if err != nil || !ok || c.Label.Level >= access.LevelGM {
+			return seen, err
+		}
+		seen.Name, seen.Fields = c.Name, decoded.ParseObject(string(c.Fields))
+		if c.TextKind() != canon.TextFile {
+			if seen.Text, err = l.Body(ctx, c.Content); err != nil {
+				return seen, err
+			}
+		}
+		list, err := l.Homonyms(ctx, c.Key+"+"+markup.KeyOf(exchange.TagsPart))
+		for _, tags := range list {
+			if tags.Parent != c.ID || tags.Label.Level >= access.LevelGM || err != nil {
+				continue
+			}
+			var text string
+			if text, err = l.Content(ctx, tags); err == nil {
+				for _, item := range markup.Items(text) {
+					seen.Tags = append(seen.Tags, exchange.TagName(item))
+				}
+			}
+		}
+		return seen, err
+	}
 }
