@@ -201,8 +201,13 @@ func (s *Source) cardID(key ...string) canon.CardID {
 // Add adds the sheets of a record: its card, its tags, and a child card with its secret parts: the blocks for
 // the GM, and all that a mark of package secrecy hides in its name, text, tags and fields.
 func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
-	h := s.takeSecrets(&r)
 	r.Marks = append(slices.Clone(r.Marks), r.wholeMarks()...)
+	for _, m := range s.unreadMarks(r) {
+		if s.Choices.Decide(m, r.File, false) {
+			r.Level = max(r.Level, access.LevelGM)
+		}
+	}
+	h := s.takeSecrets(&r)
 	label, err := s.label(ctx, r)
 	if err != nil {
 		return nil, err
@@ -246,6 +251,35 @@ func (r Card) wholeMarks() (all []secrecy.Mark) {
 		}
 		_, marks := secrecy.NoteMarks(secrecy.Note{Body: b.Text})
 		all = append(all, slices.DeleteFunc(marks, func(m secrecy.Mark) bool { return m.Doubt })...)
+	}
+	return all
+}
+
+// unreadMarks returns the marks in the text of a record whose card has a type in which they hide no part.
+func (s *Source) unreadMarks(r Card) (all []secrecy.Mark) {
+	form, hasParts := canon.FormOf(canon.TextOf(r.Type))
+	if hasParts && form != secrecy.Plain || r.Data != nil {
+		return nil
+	}
+	note := func(m secrecy.Mark) bool {
+		if (s.JudgesWords || !secrecy.IsByWords(m)) && !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+		return false
+	}
+	for _, b := range r.Text {
+		if b.GM || b.Open {
+			continue
+		}
+		rest := b.Text
+		if hasParts {
+			rest = secrecy.Split(rest, r.Form.markForm(), nil).Open
+		}
+		for _, form := range []secrecy.Form{secrecy.HTML, secrecy.Markdown} {
+			secrecy.Split(rest, form, note)
+		}
+		_, marks := secrecy.NoteMarks(secrecy.Note{Body: rest})
+		all = append(all, marks...)
 	}
 	return all
 }
