@@ -39,6 +39,7 @@ type Sheet struct {
 	HideFields []string
 	InPlace    bool            // the body has its hidden parts at their places; else marks in it are text
 	MarksKnown bool            // Hide has all ranges of the body that marks hide
+	HiddenIn   string          // a card that hides text of the sheet: the sheet's card is hidden, or keeps its text
 	Asks       bool            // a changed text with a mark of which it is not known whether it hides is not imported
 	Unsure     *secrecy.Unsure // a mark of the text as its source wrote it, which Asks asks about
 	Exported   *Exported       // the hidden parts of the body, if it is as it was exported

@@ -54,6 +54,9 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 			return w.putTrashed(ctx, p, t, s, card)
 		}
 	}
+	if err := w.hideSaid(ctx, p, t, s, card); err != nil {
+		return err
+	}
 	if found {
 		card, err = w.updateCard(p, t, s, card)
 	} else {

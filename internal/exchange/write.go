@@ -31,6 +31,7 @@ type Writer struct {
 	Conflicts  map[*Sheet]bool         // sheets whose cards were changed here and at the source
 	there      map[canon.CardID]canon.Card
 	holders    map[canon.CardID][]canon.Card // of the hidden parts of these cards
+	hidden     map[uint64]string             // names of the cards with hidden sentences, by the hashes of their words
 	claimed    map[canon.CardID]*Sheet       // cards that earlier commits matched with a sheet
 	commits    int                           // number of commits so far
 	steps      int                           // progress, out of total
@@ -47,6 +48,9 @@ const (
 func (w *Writer) Write(ctx context.Context) error {
 	w.Collection.Arrange()
 	if err := w.loadKnown(ctx); err != nil {
+		return err
+	}
+	if err := w.readHidden(ctx); err != nil {
 		return err
 	}
 	w.total = len(w.Collection.Sheets) + len(w.Collection.Edges) + len(w.Collection.Overlays)

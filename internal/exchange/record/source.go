@@ -115,6 +115,7 @@ func (s *Source) reportRenamed() {
 // Card describes one card of a source.
 type Card struct {
 	Key      []string // its identity in the source, for derived ids
+	Of       string   // id of the card of a world that an export wrote; "" if it is not known
 	File     string
 	Name     string          // as in the source, before it is made a valid name
 	Suffixes []string        // suffixes that distinguish it from others of the same name, tried in order
@@ -216,6 +217,11 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 		MatchIDOnly: true, Codename: s.reserveCodename(label.Level, r.Codename), Data: r.Data}
 	if r.Data == nil {
 		sh.Body = r.body(sh, h.open, "")
+	}
+	if label.Level < access.LevelGM {
+		if sh.HiddenIn, err = s.findHidden(ctx, r, h); err != nil {
+			return nil, err
+		}
 	}
 	if sh.Name, err = s.cardName(ctx, sh, r); err != nil {
 		return nil, err

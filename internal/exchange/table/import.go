@@ -311,7 +311,7 @@ func (x *rows) addRows(ctx context.Context) error {
 		card := x.cardOf(r)
 		card.Name, name = name, record.CardName(name)
 		if id := x.idOf(r); id != "" {
-			card.Key = []string{x.file, "id", id}
+			card.Key, card.Of = []string{x.file, "id", id}, id
 		} else {
 			seen[name]++
 			card.Key = []string{x.file, name, fmt.Sprint(seen[name])}
