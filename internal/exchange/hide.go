@@ -44,8 +44,9 @@ type choice struct {
 	text   string // as the user wrote it
 	folded string // for comparison
 	used   bool
-	exact  bool // the choice matches an exact mark, not a suspicion
-	old    bool // of an earlier import
+	exact  bool     // the choice matches an exact mark, not a suspicion
+	rules  []string // of the marks whose text alone it is; it opens the marks of one rule at most
+	old    bool     // of an earlier import
 }
 
 // choices are the items of Open or of Confirm. Of several that mean the same the first counts.
@@ -132,12 +133,27 @@ func namesOfMark(m secrecy.Mark, file string) []string {
 	for i, n := range names {
 		names[i] = foldChoice(n)
 	}
+	names = append(names, namesInFile(m, file)...)
 	for _, n := range names {
 		if tag, ok := strings.CutPrefix(n, "#"); ok {
 			names = append(names, tag)
 		}
 	}
 	return names
+}
+
+// namesInFile returns the texts that refer to a mark in one file alone, such as "Mill.md: label: Secret".
+func namesInFile(m secrecy.Mark, file string) (names []string) {
+	for _, of := range []string{file, strings.TrimSuffix(file, path.Ext(file))} {
+		names = append(names, foldChoice(of+": "+m.What), foldChoice(of+": "+m.Rule+": "+m.What))
+	}
+	return names
+}
+
+// isTextOf reports whether a choice of this import is the text of a mark, without its rule.
+func (k *choice) isTextOf(m secrecy.Mark) bool {
+	what := foldChoice(m.What)
+	return !k.old && k.folded != "" && k.folded != foldChoice(m.Rule) && (k.folded == what || k.folded == strings.TrimPrefix(what, "#"))
 }
 
 // matching returns the choices that refer to one of some names.
@@ -201,12 +217,16 @@ func (c *Choices) Judge(m secrecy.Mark, file string, part bool, at Standing) Ver
 	if len(c.open.all)+len(c.confirm.all) > 0 {
 		names := namesOfMark(m, file)
 		if at.New {
-			names = []string{foldChoice(m.Rule + " " + m.What), foldChoice(m.Rule + ": " + m.What)}
+			names = slices.Concat([]string{foldChoice(m.Rule + " " + m.What), foldChoice(m.Rule + ": " + m.What)},
+				namesInFile(m, file))
 			if !at.Alike {
 				names = append(names, foldChoice(m.What))
 			}
 		}
 		for _, o := range c.open.matching(names) {
+			if o.isTextOf(m) && m.Doubt && !slices.Contains(o.rules, m.Rule) {
+				o.rules = append(o.rules, m.Rule)
+			}
 			if o.exact = o.exact || !m.Doubt; m.Doubt {
 				o.used, opened, openedNow = true, true, openedNow || !o.old
 			}
@@ -300,6 +320,9 @@ func (c *Choices) List() (all []Hide) {
 func (c *Choices) CheckUnused() error {
 	for _, o := range c.open.all {
 		switch {
+		case len(o.rules) > 1:
+			return fault.New(fault.Invalid, "open: %q is the text of marks of several kinds (%s); say which: --open %q, or of one "+
+				"note: --open \"NOTE.md: %s: %s\"", o.text, strings.Join(o.rules, ", "), o.rules[0]+": "+o.text, o.rules[0], o.text)
 		case o.used:
 		case o.exact:
 			return fault.New(fault.Invalid,

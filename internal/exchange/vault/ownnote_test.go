@@ -127,3 +127,22 @@ func TestAnExportOfOursComesBack(t *testing.T) {
 		t.Errorf("%s", c.Fields)
 	}
 }
+
+// TestOpenMeansMarksOfOneKind opens a mark by its text alone: if marks of several kinds have it, the import is refused,
+// and tells how to say which.
+func TestOpenMeansMarksOfOneKind(t *testing.T) {
+	notes := map[string]string{"Secret Ford.md": "A ford.\n", "Inn.md": "An inn.\n\nSecret: WORD\n",
+		"Mill.md": "A mill.\n\nSecret: WHEEL\n"}
+	s := newScene(t)
+	o := Options{Options: exchange.Options{Label: "v"}, Open: []string{"secret"}}
+	_, err := Import(t.Context(), s.Canon, s.As("gm"), exchangetest.Files(notes), o)
+	if err == nil || !strings.Contains(err.Error(), "several kinds") || s.See("user", "Inn") != "-" {
+		t.Errorf("%v; players read %q", err, s.See("user", "Inn"))
+	}
+	o.Open = []string{"Mill.md: label: Secret"}
+	s.importAs("gm", notes, o)
+	if !strings.Contains(s.See("user", "Mill"), "WHEEL") || strings.Contains(s.See("user", "Inn"), "WORD") ||
+		s.See("user", "Secret Ford") != "-" {
+		t.Errorf("players read %q, %q, %q", s.See("user", "Mill"), s.See("user", "Inn"), s.See("user", "Secret Ford"))
+	}
+}
