@@ -153,7 +153,8 @@ func namesInFile(m secrecy.Mark, file string) (names []string) {
 // isTextOf reports whether a choice of this import is the text of a mark, without its rule.
 func (k *choice) isTextOf(m secrecy.Mark) bool {
 	what := foldChoice(m.What)
-	return !k.old && k.folded != "" && k.folded != foldChoice(m.Rule) && (k.folded == what || k.folded == strings.TrimPrefix(what, "#"))
+	return !k.old && k.folded != "" && k.folded != foldChoice(m.Rule) &&
+		(k.folded == what || k.folded == strings.TrimPrefix(what, "#"))
 }
 
 // matching returns the choices that refer to one of some names.
@@ -321,8 +322,8 @@ func (c *Choices) CheckUnused() error {
 	for _, o := range c.open.all {
 		switch {
 		case len(o.rules) > 1:
-			return fault.New(fault.Invalid, "open: %q is the text of marks of several kinds (%s); say which: --open %q, or of one "+
-				"note: --open \"NOTE.md: %s: %s\"", o.text, strings.Join(o.rules, ", "), o.rules[0]+": "+o.text, o.rules[0], o.text)
+			return fault.New(fault.Invalid, "open: %q is the text of marks of several kinds (%s); say which: "+
+				"--open %q, or of one note: --open \"NOTE.md: %s: %s\"", o.text, strings.Join(o.rules, ", "), o.rules[0]+": "+o.text, o.rules[0], o.text)
 		case o.used:
 		case o.exact:
 			return fault.New(fault.Invalid,

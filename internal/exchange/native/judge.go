@@ -50,7 +50,7 @@ func (j *judgement) hides(m secrecy.Mark, part bool) bool {
 	return j.Judge == nil || j.Judge(m, j.n.Path, part)
 }
 
-// isForMasters reports whether only game masters read the note, whatever its marks say.
+// isForMasters reports whether only game masters read the note even without its marks.
 func (j *judgement) isForMasters() bool {
 	return j.s.MinLevel >= access.LevelGM || j.s.Label.Level >= access.LevelGM && len(j.s.Label.Subjects) == 0
 }
@@ -213,8 +213,8 @@ func (j *judgement) readContent(ctx context.Context) (hides bool, err error) {
 
 // newMarks returns the marks of a text that players do not read yet: those that look secret, and those that hide all of
 // it, which in a text without parts are all.
-func (j *judgement) newMarks(ctx context.Context, body string, form secrecy.Form, hasParts bool) (doubts []secrecy.Unsure,
-	whole []secrecy.Mark, err error) {
+func (j *judgement) newMarks(ctx context.Context, body string, form secrecy.Form,
+	hasParts bool) (doubts []secrecy.Unsure, whole []secrecy.Mark, err error) {
 	if form == secrecy.Markdown {
 		_, had := secrecy.NoteMarks(secrecy.Note{Body: j.seen.Text})
 		_, whole = secrecy.NoteMarks(secrecy.Note{Body: body})

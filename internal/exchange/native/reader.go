@@ -59,7 +59,7 @@ type Reader struct {
 	Marks func(path string) []secrecy.Mark
 	// Judge decides whether a mark hides a note, or a part of it; nil: each does.
 	Judge func(m secrecy.Mark, path string, part bool) bool
-	// Seen returns what players read now of a card; nil: nothing.
+	// Seen returns the part of a card that players read now; nil: there is none.
 	Seen func(context.Context, canon.CardID) (Seen, error)
 	// FindMembers finds the members of the world that a note names; see exchange.Members.
 	FindMembers func(names []string) (found []access.Subject, known bool, err error)
@@ -69,7 +69,8 @@ type Reader struct {
 // dialectKeys are the keys of the dialect. All other keys are kept in the card's fields.
 var dialectKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent",
 	"codename", "tags", "tags_id",
-	"aliases", "fields", "hidden_fields", "text_digest", "hidden_parts", "head_digest", "beside", "format", "text_format", "file",
+	"aliases", "fields", "hidden_fields", "text_digest", "hidden_parts", "head_digest",
+	"beside", "format", "text_format", "file",
 	"links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that list links from a card. Each is also the kind of its links.
