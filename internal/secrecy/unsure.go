@@ -73,6 +73,7 @@ type unsureMarks struct {
 	exact  []span          // the parts that exact marks hide
 	signs  []int           // offsets of marks without an end
 	doubts map[Mark][]span // the parts whose marks look secret
+	beyond map[Mark][]span // parts in other blocks of HTML that these marks would hide too
 	order  []Mark          // of doubts
 }
 
@@ -84,46 +85,8 @@ func mayBeUnsure(text string, form Form) bool {
 		form == Markdown && (strings.ContainsAny(text, ":#<!=/|-&") || holdsWide(text))
 }
 
-// mayHoldForeign reports whether a text in HTML or a plain one may have marks of Markdown: comments, or lines that
-// begin no element.
-func mayHoldForeign(text string) bool {
-	if strings.Contains(text, percents) {
-		return true
-	}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "<") && MayHoldMark(line, Markdown) {
-			return true
-		}
-	}
-	return false
-}
-
-// addForeign adds the marks of a text in HTML, or of a plain one, that would hide in Markdown, which its author may have
-// thought of.
-func (u *unsureMarks) addForeign() {
-	known := slices.Clone(u.exact)
-	for _, spans := range u.doubts {
-		known = append(known, spans...)
-	}
-	for _, s := range exactSpans(u.text, Markdown) {
-		line, _, _ := strings.Cut(strings.TrimSpace(u.text[s.from:s.to]), "\n")
-		if strings.HasPrefix(line, percents) || // it is known
-			slices.ContainsFunc(known, func(k span) bool { return k.from < s.to && s.from < k.to }) {
-			continue
-		}
-		m := Mark{Rule: ruleBlock, What: markup.Shorten(line, 40) + foreignPlace[u.form], Doubt: true}
-		if _, is := u.doubts[m]; !is && len(u.order) < maxUnsure {
-			u.order = append(u.order, m)
-		}
-		u.doubts[m] = append(u.doubts[m], s)
-	}
-}
-
-// foreignPlace tells of the text in which a mark of Markdown stands.
-var foreignPlace = map[Form]string{HTML: " in HTML", Plain: " in a plain text"}
-
 func readUnsure(text string, form Form) unsureMarks {
-	u := unsureMarks{text: text, form: form, doubts: map[Mark][]span{}}
+	u := unsureMarks{text: text, form: form, doubts: map[Mark][]span{}, beyond: map[Mark][]span{}}
 	if wholeMarked(text, form) {
 		return u
 	}
@@ -223,7 +186,7 @@ func MarkUnsure(text string, form Form, list []Unsure) string {
 func UnsureSpans(text string, form Form, list []Unsure) (all []markup.Span) {
 	u := readUnsure(text, form)
 	for _, m := range list {
-		for _, s := range u.doubts[m.Mark] {
+		for _, s := range slices.Concat(u.doubts[m.Mark], u.beyond[m.Mark]) {
 			from, to := trimmed(text, markup.Span{From: s.from, To: s.to})
 			all = append(all, markup.Span{From: from, To: to})
 		}

@@ -85,6 +85,22 @@ func TestForeignMarks(t *testing.T) {
 		"An inn.\n\n[//]: # (HID)\n":               {1, "An inn.\n"},
 		"<p>1 &gt; 0</p>\n<h2>Open</h2>":           {0, "<p>1 &gt; 0</p>\n<h2>Open</h2>"},
 		"<pre>%%a%%</pre><p>%%HID%%</p><p/>":       {1, "<pre>%%a%%</pre><p/>"},
+
+		"<p>An inn.</p><p>GM: HID</p>":                                      {1, "<p>An inn.</p>"},
+		"<p>An inn.</p><p><b>Secret:</b> HID</p>":                           {1, "<p>An inn.</p>"},
+		"<p>A</p><p><strong>Secret plan</strong>: HID</p>":                  {1, "<p>A</p>"},
+		"<ul><li>A</li><li>DM notes: HID</li></ul>":                         {1, "<ul><li>A</li></ul>"},
+		"<blockquote>Secret: HID</blockquote><p>A</p>":                      {1, "<p>A</p>"},
+		"<p>A</p><p>## GM notes</p><p>HID</p><h2>B</h2>":                    {1, "<p>A</p><h2>B</h2>"},
+		"<p>A<br>Secret: HID</p><p>B</p>":                                   {1, "<p>A<br></p><p>B</p>"},
+		"<p>A</p><p>GM notes:</p><p>HID</p><p>B</p>":                        {1, "<p>A</p><p>B</p>"},
+		"<p>A</p><p>&gt; [!secret] HID</p>":                                 {1, "<p>A</p>"},
+		"<p>A</p><p>GM&#58; HID</p>":                                        {1, "<p>A</p>"},
+		"<p>A</p><div>GM: HID</div>":                                        {1, "<p>A</p>"},
+		"<p>GM: HID</p><p>A</p><p>GM: HID</p>":                              {1, "<p>A</p>"},
+		"<p>A</p><p>::: secret</p><p>HID</p>":                               {1, "<p>A</p>"},
+		"<p>Open at: noon</p><p># 1</p><pre>GM: x</pre><p>a | b</p>":        {0, "<p>Open at: noon</p><p># 1</p><pre>GM: x</pre><p>a | b</p>"},
+		"<table><tbody><tr><td>A</td><td>GM: HID</td></tr></tbody></table>": {1, "<table><tbody><tr><td>A</td><td></td></tr></tbody></table>"},
 	} {
 		list := FindUnsure("", text, HTML)
 		if got := answered(text, HTML, list, true); len(list) != want.asked || got.Open != want.open {
@@ -99,5 +115,22 @@ func TestForeignMarks(t *testing.T) {
 	}
 	if h := Split("<p>%%SEEN%%</p>", HTML, everyMark); len(h.Parts) > 0 {
 		t.Errorf("an import leaves %q", h.Open)
+	}
+}
+
+// TestForeignMarksInPlainTexts writes marks of Markdown that only look secret into plain texts.
+func TestForeignMarksInPlainTexts(t *testing.T) {
+	for text, want := range map[string]struct {
+		asked int
+		open  string // if the marks hide
+	}{
+		"An inn.\n\nGM: HID\n":             {1, "An inn.\n"},
+		"An inn.\n\n## Secret plan\n\nHID": {1, "An inn.\n"},
+		"Open: noon\n\nA # 1\n":            {0, "Open: noon\n\nA # 1\n"},
+	} {
+		list := FindUnsure("", text, Plain)
+		if got := answered(text, Plain, list, true); len(list) != want.asked || got.Open != want.open {
+			t.Errorf("%q: asked %+v, and if the marks hide, players read %q", text, list, got.Open)
+		}
 	}
 }
