@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -129,12 +130,25 @@ func (d *deps) attachFile(ctx context.Context, p *canon.Plan, c *op.Call, in upl
 	return d.checkMarked(p, card, in)
 }
 
-// checkMarked refuses a file with marks of secrets that players would read as a whole, unless the game master says its
-// level.
+// checkMarked refuses a file with marks of secrets, or a text with a sentence that is hidden in a card, that players
+// would read as a whole, unless the game master says its level.
 func (d *deps) checkMarked(p *canon.Plan, card canon.Card, in uploadIn) error {
-	if in.Level != "" || card.Label.Level >= access.LevelGM || p.View().Level < access.LevelGM || d.marked == nil ||
-		!d.marked(cmp.Or(in.FileName, in.Name), in.Data) {
+	if in.Level != "" || card.Label.Level >= access.LevelGM || p.View().Level < access.LevelGM || d.marked == nil {
 		return nil
+	}
+	if !d.marked(cmp.Or(in.FileName, in.Name), in.Data) {
+		text := string(in.Data)
+		if media := http.DetectContentType(in.Data); !strings.HasPrefix(media, "text/") || !utf8.ValidString(text) {
+			return nil
+		} else if !strings.HasPrefix(media, "text/plain") {
+			text = markup.Text(text)
+		}
+		err := p.CheckNotCopied(card.Label, "", text)
+		if f, ok := asFault(err); ok && f.Kind == fault.Rule {
+			err = fault.BrokenRule("level", "%s; send level gm to keep the file from players, or level user if they may "+
+				"read it", f.Message)
+		}
+		return err
 	}
 	return fault.BrokenRule("level", "the file has marks of secrets, and whoever may read a file reads all of it; "+
 		"send level gm to keep it from players, or level user if they may read it")

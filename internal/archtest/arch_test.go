@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"identity":    {"access", "fault", "outbound"},
 	"op":          {"access", "body", "fault", "markup"},
 	"op/optest":   {"op", "access", "fault"},
-	"canon":       {"access", "fault", "marked", "markup", "media", "secrecy", "slicesx"},
+	"canon":       {"access", "decoded", "fault", "marked", "markup", "media", "secrecy", "slicesx"},
 	"media":       {"markup"},
 	"job":         {"access", "fault", "wait"},
 	"sample":      {},

@@ -152,6 +152,13 @@ func (n *publishedNotes) writePublished(p *canon.Plan, c canon.Card, hidesPast b
 	if n == nil {
 		return c, nil
 	}
+	var was publishedNotes
+	if old := sessionFieldsOf(c.Fields).Published; old != nil {
+		was = *old
+	}
+	if err := p.CheckNotCopied(c.Label, was.Play+"\n"+was.Actual, n.Play+"\n"+n.Actual); err != nil {
+		return c, err
+	}
 	fields, err := json.Marshal(map[string]any{"published": n})
 	if err != nil {
 		return c, err

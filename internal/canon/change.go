@@ -26,6 +26,7 @@ type ChangeSet struct {
 	opened  []Opened                            // hidden parts that get a wider label
 	ignored []string                            // new marks that hide nothing
 	removed []string                            // the hidden parts that a game master's text leaves out, shortened
+	copied  []UnsureMark                        // hidden sentences that the author calls text for everybody
 	once    bool                                // refuse if the event's key was used recently; see Plan.EventOnce
 	only    func(context.Context, Reader) error // called in the write transaction, to refuse the change; may be nil
 }

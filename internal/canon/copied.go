@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/fault"
 	"loregate/internal/secrecy"
 )
@@ -21,16 +22,15 @@ const (
 )
 
 // checkNotCopied returns a fault if a game master writes a sentence into a card that players read, without a mark, that
-// is hidden elsewhere and that no open card has, and the call does not say that it is text for everybody.
+// is hidden elsewhere and that no open card has, and the call does not say that it is text for everybody. Texts are
+// those of the card, of its fields and its name.
 func (p *Plan) checkNotCopied(before, after Card) error {
-	if p.View().Level < access.LevelGM || after.Label.Level >= access.LevelGM ||
-		!p.grant.Request().TakesAnswer || p.grant.Request().Unsure == access.UnsureText ||
-		before.Label.Level >= access.LevelGM || before.Places != nil || after.TextKind() == TextFile ||
-		after.Content == before.Content && string(after.Fields) == string(before.Fields) {
+	if !p.looksForCopies(after.Label) || onlyMasters(before.Label) || before.Places != nil ||
+		after.Content == before.Content && string(after.Fields) == string(before.Fields) && after.Part == before.Part {
 		return nil
 	}
 	var was, now string
-	if after.Content != before.Content {
+	if after.Content != before.Content && after.TextKind() != TextFile && before.TextKind() != TextFile {
 		var err error
 		if was, err = p.Body(p.ctx, before.Content); err != nil {
 			return err
@@ -39,7 +39,24 @@ func (p *Plan) checkNotCopied(before, after Card) error {
 			return err
 		}
 	}
-	fresh := newSentences(readableText(before, was), readableText(after, now))
+	return p.CheckNotCopied(after.Label, readableText(before, was), readableText(after, now))
+}
+
+// looksForCopies reports whether the author of a text for readers with a label is told of hidden sentences in it. In a
+// dry run that is collected those count that are text for everybody.
+func (p *Plan) looksForCopies(l access.Label) bool {
+	r := p.grant.Request()
+	return !p.composes && p.View().Level >= access.LevelGM && l.Level < access.LevelGM &&
+		(r.Unsure != access.UnsureText || r.DryRunID != 0)
+}
+
+// CheckNotCopied returns a fault if a text for readers with a label has a sentence, which the text before did not have,
+// that is hidden and that no open card has, if a game master writes it and does not say that it is text for everybody.
+func (p *Plan) CheckNotCopied(l access.Label, was, now string) error {
+	if !p.looksForCopies(l) {
+		return nil
+	}
+	fresh := newSentences(was, now)
 	var found []UnsureMark
 	for _, s := range fresh[:min(len(fresh), maxCopiedOfCard)] {
 		if p.looked++; p.looked > maxCopied {
@@ -60,8 +77,16 @@ func (p *Plan) checkNotCopied(before, after Card) error {
 			found = append(found, copiedMark(s, hidden[0].Card))
 		}
 	}
+	if p.grant.Request().Unsure == access.UnsureText {
+		p.set.copied = append(p.set.copied, found...)
+		return nil
+	}
 	return unsureFault(found)
 }
+
+// Copied returns the sentences in the texts of a change for everybody that are hidden in other cards, as far as a
+// collected dry run has looked for them.
+func (s ChangeSet) Copied() []UnsureMark { return s.copied }
 
 // findSentence returns a card of a level with some words in its text or fields, if there is one.
 func (p *Plan) findSentence(words string, l access.Level) ([]Hit, error) {
@@ -70,12 +95,13 @@ func (p *Plan) findSentence(words string, l access.Level) ([]Hit, error) {
 	return r.Hits, err
 }
 
-// readableText returns a card's text and fields. Lines of Markdown stay lines.
+// readableText returns a card's text, its fields with all values in them, and its name. Lines of Markdown stay lines.
 func readableText(c Card, text string) string {
 	if c.TextKind() != TextMarkdown {
 		text = PlainText(c.TextKind(), text)
 	}
-	return text + "\n" + FieldText(c.Fields)
+	lines := append([]string{text}, decoded.TextsOf(decoded.ParseObject(string(c.Fields)))...)
+	return strings.Join(append(lines, c.Part), "\n")
 }
 
 // newSentences returns the words of the sentences of a text that another one does not have, the longest first.

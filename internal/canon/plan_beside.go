@@ -4,8 +4,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
@@ -14,13 +16,17 @@ import (
 // already. Marks in them are text.
 func (p *Plan) Composes() { p.composes = true }
 
-// checkBeside refuses a value outside the cards with an exact mark. It has no hidden parts, so that the mark would
-// hide nothing.
+// checkBeside refuses a value outside the cards with an exact mark, or with a sentence that is hidden in a card. It has
+// no hidden parts, so that the mark would hide nothing.
 func (p *Plan) checkBeside(field string, v any, l access.Label) error {
 	if p.composes || p.View().Level < access.LevelGM || onlyMasters(l) {
 		return nil
 	}
-	if has, err := p.hasMark(field, nil, v, true); err != nil || !has {
+	has, err := p.hasMark(field, nil, v, true)
+	if err == nil && !has {
+		err = p.CheckNotCopied(l, "", strings.Join(decoded.TextsOf(v), "\n"))
+	}
+	if err != nil || !has {
 		return err
 	}
 	mark := textOfField(v)

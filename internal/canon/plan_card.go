@@ -258,6 +258,9 @@ func (p *Plan) Rename(c Card, name string) (Card, error) {
 	if err == nil && !secrecy.NameSaysHidden(c.Name) {
 		err = p.checkNameMarks("new_name", moved)
 	}
+	if err == nil {
+		err = p.checkNotCopied(c, moved)
+	}
 	return moved, err
 }
 

@@ -196,7 +196,10 @@ func (p *Plan) checkNoMarks(c, before Card, typ Type, e Edit) error {
 	}
 	text := *e.Content
 	if HoldsTags(c.Key) {
-		return p.checkNoTagMarks(was, text)
+		if err := p.checkNoTagMarks(was, text); err != nil {
+			return err
+		}
+		was, text = tagLines.Replace(was), tagLines.Replace(text)
 	}
 	at, ok := secrecy.NewMark(was, text)
 	if !ok {
@@ -233,6 +236,9 @@ func copiedMark(sentence string, in Card) UnsureMark {
 	return UnsureMark{Field: "content", Line: 1, Text: markup.Shorten(sentence, 80),
 		Why: fmt.Sprintf("this is hidden in %q, and would be open here", name), Remedy: "write a mark around it to hide it"}
 }
+
+// tagLines puts tags on lines of their own, without brackets, which could be taken for a mark.
+var tagLines = strings.NewReplacer("[[", "\n\n", "]]", "\n\n")
 
 // checkNoTagMarks returns a fault if a list of tags gets one that says that its card is secret.
 func (p *Plan) checkNoTagMarks(was, text string) error {

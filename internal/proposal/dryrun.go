@@ -73,6 +73,11 @@ func (w authoredChange) planDraft(ctx context.Context, p *canon.Plan) error {
 	if err != nil {
 		return err
 	}
+	for _, t := range w.draft.Texts() {
+		if err := p.CheckNotCopied(found.Label, "", t.Text); err != nil {
+			return err
+		}
+	}
 	e.Key, e.Version = eventKey(w.rec.ID), w.kind.Version
 	if e.Actor.Kind == "" {
 		e.Actor = actorOf(w.rec.Author.Actor, p.Grant())

@@ -29,6 +29,7 @@ type PreviewItem struct {
 	Was    *WasItem      `json:"was,omitempty" jsonschema:"Name, type and level before the change, as far as it alters them."`
 	Text   string        `json:"text,omitempty" jsonschema:"Change of the text alone: a unified diff of its blocks."`
 	Fields []FieldChange `json:"fields,omitempty" jsonschema:"Fields that change."`
+	Opens  []string      `json:"opens,omitempty" jsonschema:"Sentences that everybody would read and that are hidden in other cards."`
 }
 
 // WasItem holds the former name, type and level of a card, each only if the change alters it.
@@ -80,6 +81,10 @@ func (s *Service) previewChange(ctx context.Context, g access.Grant, w authoredC
 		return changePreview{}, err
 	}
 	out.set, out.label = run.Set, labelOf(run).Meet(run.Set.Event.Label)
+	copied := run.Set.Copied()
+	if len(copied) > 0 { // others are not told that there is a hidden card
+		out.label = out.label.Meet(access.NewLabel(access.LevelGM))
+	}
 	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		p := previewer{ctx: ctx, snapshot: l, set: run.Set, names: map[canon.CardID]canon.Card{}}
 		for _, c := range run.Receipt.Cards {
@@ -87,6 +92,9 @@ func (s *Service) previewChange(ctx context.Context, g access.Grant, w authoredC
 		}
 		if out.items, err = p.previewItems(); err != nil {
 			return err
+		}
+		for _, m := range copied {
+			out.items[0].Opens = append(out.items[0].Opens, fmt.Sprintf("%q: %s", m.Text, m.Why))
 		}
 		out.reach, err = touchedBy(ctx, l, run.Set, w.draft.Scope())
 		return err

@@ -197,6 +197,42 @@ func TestGapsStayClosed(t *testing.T) {
 			return refused && write(to, fields{"fields": fields{"gm notes": secret}}) == nil && write(html, inMark) == nil &&
 				write(to, text) != nil && x.rest("alice", "PATCH", x.at(to), text, nil) == nil
 		},
+		"a hidden sentence that is copied elsewhere is asked about": func() bool {
+			secret := "The grey heron guards seven silver keys"
+			_ = x.putText("Heron from", inMarkdown, "The quay.\n\n%%"+secret+".%%\n")
+			to := x.putText("Heron to", inMarkdown, "The road.\n")
+			asked := func(way string, err error) bool {
+				holds := err != nil && strings.Contains(err.Error(), "hid")
+				if !holds {
+					x.t.Error("not asked: ", way, err)
+				}
+				return holds
+			}
+			post := func(path string, in fields) error { return x.rest("gm", "POST", path, in, nil) }
+			upload := func(level string) error {
+				in := fields{"data": base64.StdEncoding.EncodeToString([]byte("Notes\n" + secret + ".\n")), "filename": "n.txt"}
+				if level != "" {
+					in["level"] = level
+				}
+				return post("/api/mcp/cards/Heron%20to+file/file", in)
+			}
+			session := fields{"number": 77, "play_notes": "They came.\n" + secret + ".", "publish_notes": true}
+			put := func(name string, more fields) error {
+				in := fields{"name": name, "content": "x"}
+				maps.Copy(in, more)
+				return post("/api/mcp/cards", in)
+			}
+			return asked("nested", x.rest("gm", "PATCH", x.at(to), fields{"fields": fields{"a": fields{"b": list("x", secret)}}}, nil)) &&
+				asked("alias", x.rest("gm", "PATCH", x.at(to), fields{"fields": fields{"aliases": list(secret)}}, nil)) &&
+				asked("name", put(secret, nil)) && asked("new name", x.rest("admin", "PUT", x.at(to)+"/rename", fields{"new_name": secret}, nil)) &&
+				asked("file", upload("")) && upload("user") == nil && asked("notes", post("/api/campaigns/lendwater/sessions", session)) &&
+				asked("label in HTML", put("Heron HTML", fields{"content": "<p>A</p><p>GM: it flies</p>", "format": "html"})) &&
+				asked("heading in HTML", put("Heron HTML", fields{"content": "<p>## GM notes</p><p>it flies</p>"})) &&
+				asked("tag", put("Heron to+tags", fields{"type": "Pointer", "content": "[[%%CULT%%]]"})) &&
+				asked("tag as a comment", put("Heron to+tags", fields{"type": "Pointer", "content": "[[<!-- x -->]]"})) &&
+				asked("event", post("/api/campaigns/lendwater/timeline", fields{"date": "1203-01-01", "description": secret + ".",
+					"is_player_known": true}))
+		},
 		"a passage of a told part is taken back": func() bool {
 			holds := true
 			for i, passage := range []string{"WORD serves", "WORD serves the dragon.%%\n\nThe road", "the dragon"} {
@@ -403,7 +439,7 @@ func TestGapsStayClosed(t *testing.T) {
 				set("tags", list("harbour", "gm")), set("visible_to", list("bob")), set("player", fields{"publish": false}),
 				put("Said+tags", tags), put("Said+DM", nil), put("Said+GM notes", nil), put("Said %%WORD%%", nil),
 				put("GM notes", nil), set("players", list("bob")),
-				x.rest("gm", "POST", x.at(c)+"/rename", fields{"new_name": "Said %%WORD%%"}, nil)) &&
+				x.rest("admin", "PUT", x.at(c)+"/rename", fields{"new_name": "Said %%WORD%%"}, nil)) &&
 				put("Spoilers", fields{"hide_unsure": true}) == nil && x.textAs("bob", &planted{name: "Spoilers"}) == "" &&
 				set("visibility", "12 miles") != nil && set("visibility", "everyone") == nil && set("level", 5) == nil &&
 				set("publish", true) == nil && put("Said+Cellar", nil) == nil &&
