@@ -121,9 +121,11 @@ func (h *Result) listBrackets(text string, found []span) (all []bracket) {
 				add(at, n, inner[len(percents):])
 			}
 		case rest[0] == '[' && h.form == Markdown:
-			begin := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+			if before := strings.TrimRight(text[:at], "> \t"); before != "" && !strings.HasSuffix(before, "\n") {
+				break
+			}
 			line, _, _ := strings.Cut(rest[:min(len(rest), maxBegin)], "\n")
-			if m := definitionForm.FindStringSubmatch(line); m != nil && strings.Trim(begin, "> \t") == "" {
+			if m := definitionForm.FindStringSubmatch(line); m != nil {
 				n = len(line)
 				add(at, n, strings.Trim(m[2], "()\"' \t\r"))
 			}
@@ -136,25 +138,23 @@ func (h *Result) listBrackets(text string, found []span) (all []bracket) {
 // pairBrackets returns the index of the end of each bracket that has one: of its own word, or else one without a name.
 func pairBrackets(list []bracket) map[int]int {
 	partners, open := map[int]int{}, map[string][]int{}
-	var nameless []int
 	for i, b := range list {
 		switch waiting := open[b.word]; {
 		case !b.ends:
 			open[b.word] = append(waiting, i)
-		case b.word == "":
-			nameless = append(nameless, i)
-		case len(waiting) > 0:
+		case b.word != "" && len(waiting) > 0:
 			partners[waiting[len(waiting)-1]] = i
 			open[b.word] = waiting[:len(waiting)-1]
 		}
 	}
+	var nameless []int // ends behind i, the nearest last
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].ends || partners[i] > 0 {
-			continue
-		}
-		if k := sort.SearchInts(nameless, i); k < len(nameless) {
-			partners[i] = nameless[k]
-			nameless = append(nameless[:k:k], nameless[k+1:]...)
+		switch n := len(nameless); {
+		case list[i].ends && list[i].word == "":
+			nameless = append(nameless, i)
+		case !list[i].ends && partners[i] == 0 && n > 0:
+			partners[i] = nameless[n-1]
+			nameless = nameless[:n-1]
 		}
 	}
 	return partners

@@ -63,3 +63,22 @@ func TestManyBrackets(t *testing.T) {
 		}
 	}
 }
+
+// TestManyBracketsTakeWorkInProportion reads texts that pair or repeat many marks; a comparison of each with each would
+// not end.
+func TestManyBracketsTakeWorkInProportion(t *testing.T) {
+	const n = 30_000
+	for name, text := range map[string]string{
+		"pairs":       strings.Repeat("<!-- gm -->x<!-- / -->", n),
+		"ends":        strings.Repeat("<!-- gm -->", n) + strings.Repeat("<!-- / -->", n),
+		"definitions": strings.Repeat("[b]", n),
+		"fences":      strings.Repeat("<p>:::secret</p>", n),
+		"labels":      strings.Repeat("<p>GM: x</p>", n/10),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, form := range []Form{Markdown, HTML} {
+				FindUnsure("", text, form)
+			}
+		})
+	}
+}

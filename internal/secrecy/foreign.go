@@ -3,6 +3,7 @@ package secrecy
 import (
 	"html"
 	"slices"
+	"sort"
 	"strings"
 
 	"loregate/internal/lazyregexp"
@@ -27,35 +28,58 @@ func (u *unsureMarks) addForeign() {
 	for _, spans := range u.doubts {
 		known = append(known, spans...)
 	}
+	known = mergeSpans(known, nil)
 	add := func(what string, s span, beyond []span) {
-		if strings.HasPrefix(what, percents) || // it is known
-			slices.ContainsFunc(known, func(k span) bool { return k.from < s.to && s.from < k.to }) {
-			return
-		}
 		m := Mark{Rule: ruleBlock, What: what + foreignPlace[u.form], Doubt: true}
 		if _, is := u.doubts[m]; !is && len(u.order) < maxUnsure {
 			u.order = append(u.order, m)
 		}
 		u.doubts[m], u.beyond[m] = append(u.doubts[m], s), append(u.beyond[m], beyond...)
-		known = append(append(known, s), beyond...)
 	}
 	hides := everyMark
 	if u.form == HTML {
 		hides = isExactMark // others are in its blocks
 	}
-	h := Split(u.text, Markdown, hides)
-	for _, s := range h.spans() {
-		add(firstLine(u.text[s.from:s.to]), s, nil)
+	for _, s := range Split(u.text, Markdown, hides).spans() {
+		if what := firstLine(u.text[s.from:s.to]); !strings.HasPrefix(what, percents) && !overlaps(known, s) {
+			add(what, s, nil) // comments are known
+		}
 	}
 	if u.form != HTML {
 		return
 	}
 	blocks := htmlBlocks(u.text)
+	for _, spans := range u.doubts {
+		known = append(known, spans...)
+	}
+	known = mergeSpans(known, nil)
+	done := 0 // up to which the marks of blocks hide
 	for i, b := range blocks {
-		if from, isMarked := b.mark(); isMarked {
-			add(firstLine(b.words[from:]), span{b.at[from], b.to}, b.goesOn(blocks[i+1:]))
+		from, isMarked := 0, false
+		if b.from >= done {
+			from, isMarked = b.mark()
+		}
+		s := span{b.from, b.to}
+		if isMarked {
+			s.from = b.at[from]
+		}
+		if !isMarked || overlaps(known, s) {
+			continue
+		}
+		what, beyond := firstLine(b.words[from:]), b.goesOn(blocks[i+1:])
+		if !strings.HasPrefix(what, percents) {
+			add(what, s, beyond)
+			if done = b.to; len(beyond) > 0 {
+				done = beyond[len(beyond)-1].to
+			}
 		}
 	}
+}
+
+// overlaps reports whether a range shares a byte with one of a list that is in order.
+func overlaps(list []span, s span) bool {
+	i := sort.Search(len(list), func(i int) bool { return list[i].to > s.from })
+	return i < len(list) && list[i].from < s.to
 }
 
 // firstLine returns the beginning of the first line of a text that has one.
