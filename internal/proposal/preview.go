@@ -94,7 +94,8 @@ func (s *Service) previewChange(ctx context.Context, g access.Grant, w authoredC
 			return err
 		}
 		for _, m := range copied {
-			out.items[0].Opens = append(out.items[0].Opens, fmt.Sprintf("%q: %s", m.Text, m.Why))
+			first := &out.items[0] // a change with such a sentence has an item
+			first.Opens = append(first.Opens, fmt.Sprintf("%q: %s", m.Text, m.Why))
 		}
 		out.reach, err = touchedBy(ctx, l, run.Set, w.draft.Scope())
 		return err

@@ -2,12 +2,14 @@ package safety
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"slices"
@@ -30,8 +32,29 @@ const DefaultProfile = "teen"
 // Current is the version of the policy in use.
 const Current = "policy/1.6"
 
-//go:embed policy/*.json
+// policyFiles has the policy that Current extends as it is, and earlier ones, which only replays of old proposals read,
+// compressed.
+//
+//go:embed policy/*.json policy/*.json.gz
 var policyFiles embed.FS
+
+// readFile returns the file of a version.
+func readFile(version string) ([]byte, error) {
+	b, err := fs.ReadFile(policyFiles, version+".json")
+	if !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	packed, err := policyFiles.Open(version + ".json.gz")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = packed.Close() }()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
 
 // Policy is a loaded policy. It is safe for concurrent use.
 type Policy struct {
@@ -75,7 +98,7 @@ func Published(version string) (*Policy, error) {
 var loadCurrent = sync.OnceValues(func() (*Policy, error) { return loadPublished(Current) })
 
 func loadPublished(version string) (*Policy, error) {
-	b, err := fs.ReadFile(policyFiles, version+".json")
+	b, err := readFile(version)
 	if err != nil {
 		return nil, fmt.Errorf("safety: there is no %s", version)
 	}
@@ -112,7 +135,7 @@ func readPolicyFile(file []byte) (f policyFile, all []byte, err error) {
 	if err := f.decode(file); err != nil || f.Extends == "" {
 		return f, file, err
 	}
-	base, err := fs.ReadFile(policyFiles, f.Extends+".json")
+	base, err := readFile(f.Extends)
 	if err != nil {
 		return f, nil, fmt.Errorf("safety: there is no %s, which %s extends", f.Extends, f.Version)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -43,7 +43,7 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 		if err != nil {
 			return nil, err
 		}
-		if exporter, err = otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address)); err != nil {
+		if exporter, err = otlptrace.New(ctx, newCollector(address)); err != nil {
 			return nil, fmt.Errorf("telemetry: traces to %s: %w", address, err)
 		}
 	}
@@ -59,8 +59,7 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 	return &Tracing{provider: p, tracer: p.Tracer(tracerName)}, nil
 }
 
-// collectorURL checks an endpoint, because the exporter would silently replace an invalid one by
-// its default. It adds the path that OTLP prescribes if the endpoint has none.
+// collectorURL checks an endpoint. It adds the path that OTLP prescribes if the endpoint has none.
 func collectorURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
