@@ -130,6 +130,9 @@ func (d *deps) attachFile(ctx context.Context, p *canon.Plan, c *op.Call, in upl
 	return d.checkMarked(p, card, in)
 }
 
+// maxCompared is the number of bytes of a file in which hidden sentences are looked for.
+const maxCompared = 1 << 20
+
 // checkMarked refuses a file with marks of secrets, or a text with a sentence that is hidden in a card, that players
 // would read as a whole, unless the game master says its level.
 func (d *deps) checkMarked(p *canon.Plan, card canon.Card, in uploadIn) error {
@@ -137,8 +140,9 @@ func (d *deps) checkMarked(p *canon.Plan, card canon.Card, in uploadIn) error {
 		return nil
 	}
 	if !d.marked(cmp.Or(in.FileName, in.Name), in.Data) {
-		text := string(in.Data)
-		if media := http.DetectContentType(in.Data); !strings.HasPrefix(media, "text/") || !utf8.ValidString(text) {
+		media := http.DetectContentType(in.Data)
+		text := strings.ToValidUTF8(string(in.Data[:min(len(in.Data), maxCompared)]), "")
+		if !strings.HasPrefix(media, "text/") || !utf8.Valid(in.Data) {
 			return nil
 		} else if !strings.HasPrefix(media, "text/plain") {
 			text = markup.Text(text)
