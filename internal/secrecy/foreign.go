@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"cmp"
 	"html"
 	"slices"
 	"sort"
@@ -11,13 +12,8 @@ import (
 )
 
 // Marks of Markdown in a text of another form hide nothing there, and their author may have thought that they do: they
-// are unsure. They are looked for in the text as it is, in a plain one also those that only look secret, and in HTML
-// also in the words of each block.
-
-// mayHoldForeign reports whether a text in HTML or a plain one may have marks of Markdown.
-func mayHoldForeign(text string) bool {
-	return strings.ContainsAny(withoutTags(text), ":#|!%") || strings.Contains(text, "/// ") || holdsWide(text)
-}
+// are unsure. They are looked for in the text that the author may have typed: in HTML, that of each block, with the signs
+// of Markdown for headings, emphasis, lines and tables.
 
 // foreignPlace tells of the text in which a mark of Markdown stands.
 var foreignPlace = map[Form]string{HTML: " in HTML", Plain: " in a plain text"}
@@ -29,49 +25,33 @@ func (u *unsureMarks) addForeign() {
 		known = append(known, spans...)
 	}
 	known = mergeSpans(known, nil)
-	add := func(what string, s span, beyond []span) {
-		m := Mark{Rule: ruleBlock, What: what + foreignPlace[u.form], Doubt: true}
+	t := typedText(u.text, u.form)
+	if !mayBeUnsure(t.words, Markdown) {
+		return
+	}
+	read := readUnsure(t.words, Markdown)
+	found := slices.Clone(read.exact)
+	for _, m := range read.order {
+		found = append(found, read.doubts[m]...)
+	}
+	for _, at := range read.signs {
+		found = append(found, span{at, len(t.words)})
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	done := 0
+	for _, s := range found {
+		isWhole := s == span{0, len(t.words)}
+		parts := t.rangesOf(s)
+		if s.from < done || len(parts) == 0 || !isWhole && overlaps(known, parts[0]) {
+			continue
+		}
+		m := Mark{Rule: ruleBlock, What: firstLine(t.words[s.from:s.to]) + foreignPlace[u.form], Doubt: true}
 		if _, is := u.doubts[m]; !is && len(u.order) < maxUnsure {
 			u.order = append(u.order, m)
 		}
-		u.doubts[m], u.beyond[m] = append(u.doubts[m], s), append(u.beyond[m], beyond...)
-	}
-	hides := everyMark
-	if u.form == HTML {
-		hides = isExactMark // others are in its blocks
-	}
-	for _, s := range Split(u.text, Markdown, hides).spans() {
-		if what := firstLine(u.text[s.from:s.to]); !strings.HasPrefix(what, percents) && !overlaps(known, s) {
-			add(what, s, nil) // comments are known
-		}
-	}
-	if u.form != HTML {
-		return
-	}
-	blocks := htmlBlocks(u.text)
-	for _, spans := range u.doubts {
-		known = append(known, spans...)
-	}
-	known = mergeSpans(known, nil)
-	done := 0 // up to which the marks of blocks hide
-	for i, b := range blocks {
-		from, isMarked := 0, false
-		if b.from >= done {
-			from, isMarked = b.mark()
-		}
-		s := span{b.from, b.to}
-		if isMarked {
-			s.from = b.at[from]
-		}
-		if !isMarked || overlaps(known, s) {
-			continue
-		}
-		what, beyond := firstLine(b.words[from:]), b.goesOn(blocks[i+1:])
-		if !strings.HasPrefix(what, percents) {
-			add(what, s, beyond)
-			if done = b.to; len(beyond) > 0 {
-				done = beyond[len(beyond)-1].to
-			}
+		u.doubts[m], u.beyond[m] = append(u.doubts[m], parts[0]), append(u.beyond[m], parts[1:]...)
+		if !isWhole {
+			done = s.to
 		}
 	}
 }
@@ -88,48 +68,108 @@ func firstLine(text string) string {
 	return markup.Shorten(line, 40)
 }
 
-// htmlBlock is the text between two tags that begin or end blocks.
-type htmlBlock struct {
-	from, to int
-	isHead   bool   // it is in a heading element
-	words    string // without tags, and with the signs of Markdown for emphasis
-	at       []int  // the offset in the text for each byte of words, and for its end
+// typed is a text as its author may have typed it.
+type typed struct {
+	text  string
+	words string
+	at    []int // the offset in the text for each byte of words, and for its end
+	runs  []typedRun
+	// The state in a table.
+	cells          int
+	isFirst, isRow bool
 }
+
+// typedRun is the text between two tags that begin or end blocks.
+type typedRun struct{ words, text span }
 
 var (
-	notWords    = lazyregexp.New(`(?is)<code\b.*?</code\s*>|<[^<>]*>|&[#\w]{1,20};`)
+	notWords    = lazyregexp.New(`(?is)<code\b.*?</code\s*>|</?[a-zA-Z!][^<>]*>|&[#\w]{1,20};`)
 	emphasisTag = lazyregexp.New(`(?i)^</?(?:b|strong|i|em|u|mark)\b`)
-	codeTag     = lazyregexp.New(`(?i)^<pre\b`)
+	blockName   = lazyregexp.New(`^<(/?)([a-zA-Z]+[1-6]?)`)
 )
 
-// htmlBlocks returns the blocks of a text in HTML that have words. The text of <pre> is code.
-func htmlBlocks(text string) (all []htmlBlock) {
-	from, tag := 0, ""
-	for _, next := range append(blockTag.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-		b := htmlBlock{from: from, to: next[0], isHead: headingLevel(strings.ToLower(strings.Trim(tag, "<> "))) > 0}
-		if strings.TrimSpace(text[b.from:b.to]) != "" && !codeTag.MatchString(tag) {
-			if b.read(text); strings.TrimSpace(b.words) != "" {
-				all = append(all, b)
-			}
+// typedText returns the text that the author of a text in a form may have typed. The text of <pre> is code.
+func typedText(text string, form Form) (t typed) {
+	t.text = text
+	var b strings.Builder
+	write := func(s string, at, step int) {
+		b.WriteString(s)
+		for i := range len(s) {
+			t.at = append(t.at, at+i*step)
 		}
-		from, tag = next[1], text[next[0]:next[1]]
 	}
-	return all
+	if form != HTML {
+		write(text, 0, 1)
+		t.runs = []typedRun{{span{0, len(text)}, span{0, len(text)}}}
+		t.words, t.at = text, append(t.at, len(text))
+		return t
+	}
+	from, isCode := 0, false
+	for _, next := range append(blockTag.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if begin := b.Len(); !isCode {
+			t.writeRun(text, span{from, next[0]}, write)
+			t.runs = append(t.runs, typedRun{span{begin, b.Len()}, span{from, next[0]}})
+		}
+		if name := blockName.FindStringSubmatch(text[next[0]:next[1]]); name != nil {
+			closes, name := name[1] != "", strings.ToLower(name[2])
+			if name == "pre" {
+				isCode = !closes
+			}
+			write(t.signOf(name, closes), next[0], 0)
+		}
+		from = next[1]
+	}
+	t.words, t.at = b.String(), append(t.at, len(text))
+	return t
 }
 
-// read sets the words of a block.
-func (b *htmlBlock) read(text string) {
-	var words strings.Builder
-	write := func(s string, at, step int) {
-		words.WriteString(s)
-		for i := range len(s) {
-			b.at = append(b.at, at+i*step)
+// signOf returns the signs of Markdown for a tag that begins or ends a block.
+func (t *typed) signOf(name string, closes bool) string {
+	switch name {
+	case "table":
+		t.isFirst, t.isRow = true, false
+	case "tr":
+		if t.isRow = !closes; t.isRow {
+			t.cells = 0
+			return "\n| "
 		}
+		if t.isFirst {
+			t.isFirst = false
+			return "\n" + strings.Repeat("|---", max(t.cells, 1)) + "|"
+		}
+		return ""
+	case "td", "th":
+		if closes {
+			t.cells++
+			return " | "
+		}
+		return ""
 	}
-	done := b.from
-	for _, t := range notWords.FindAllStringIndex(text[b.from:b.to], -1) {
-		from, to := b.from+t[0], b.from+t[1]
-		write(text[done:from], done, 1)
+	level := headingLevel(name)
+	switch {
+	case t.isRow:
+		return " "
+	case name == "br":
+		return "\n"
+	case level > 0 && !closes:
+		return "\n\n" + strings.Repeat("#", level) + " "
+	}
+	return "\n\n"
+}
+
+// writeRun writes the words of a range of HTML without tags, with the signs of Markdown for emphasis.
+func (t *typed) writeRun(text string, s span, write func(s string, at, step int)) {
+	plain := func(from, to int) {
+		words := text[from:to]
+		if t.isRow {
+			words = strings.ReplaceAll(words, "\n", " ")
+		}
+		write(words, from, 1)
+	}
+	done := s.from
+	for _, m := range notWords.FindAllStringIndex(text[s.from:s.to], -1) {
+		from, to := s.from+m[0], s.from+m[1]
+		plain(done, from)
 		switch sign := text[from:to]; {
 		case sign[0] == '&':
 			write(html.UnescapeString(sign), from, 0)
@@ -138,39 +178,46 @@ func (b *htmlBlock) read(text string) {
 		}
 		done = to
 	}
-	write(text[done:b.to], done, 1)
-	b.words, b.at = words.String(), append(b.at, b.to)
+	plain(done, s.to)
 }
 
-// mark returns the offset in a block's words of the first mark that would hide in Markdown.
-func (b htmlBlock) mark() (from int, isMarked bool) {
-	if !mayBeUnsure(b.words, Markdown) {
-		return 0, false
-	}
-	if h := Split(b.words, Markdown, everyMark); len(h.Parts) > 0 {
-		return h.spans()[0].from, true
-	}
-	return 0, len(textMarks(b.words)) > 0
-}
-
-// goesOn returns the ranges of the blocks after a block that its mark would hide too: those of its section, those to
-// the end of a fence, or the next one if it is a label alone.
-func (b htmlBlock) goesOn(next []htmlBlock) (all []span) {
-	first := strings.TrimSpace(b.words)
-	isHead := strings.HasPrefix(first, "#") && strings.Contains(first[:min(len(first), maxHead)], "# ")
-	isFence := strings.HasPrefix(first, ":::") || strings.HasPrefix(first, "///")
-	label, rest := secretLabel(first)
-	isLabel := label != "" && rest == ""
-	for _, n := range next {
-		ends := isHead && (n.isHead || strings.HasPrefix(strings.TrimSpace(n.words), "# "))
-		if !isHead && !isFence && !isLabel || ends {
+// rangesOf returns the ranges of the text, each within one block, for a range of the words.
+func (t *typed) rangesOf(s span) (all []span) {
+	first := sort.Search(len(t.runs), func(i int) bool { return t.runs[i].words.to > s.from })
+	for _, r := range t.runs[first:] {
+		if r.words.from >= s.to {
 			break
 		}
-		all = append(all, span{n.from, n.to})
-		isLabel = false
+		part := r.text
+		if s.from > r.words.from {
+			part.from = t.at[s.from]
+		}
+		if s.to < r.words.to {
+			part.to = t.at[s.to]
+		}
+		if !isBalanced(t.text[part.from:part.to]) {
+			part = r.text
+		}
+		if part.from < part.to && strings.TrimSpace(t.words[max(s.from, r.words.from):min(s.to, r.words.to)]) != "" {
+			all = append(all, part)
+		}
 	}
 	return all
 }
 
-// maxHead is the length of the signs with which a heading of Markdown begins, with the blank after them.
-const maxHead = 7
+// isBalanced reports whether each tag in a range of HTML has its partner there.
+func isBalanced(text string) bool {
+	depth := 0
+	for _, tag := range anyTag.FindAllString(text, -1) {
+		switch name := blockName.FindStringSubmatch(tag); {
+		case name == nil || voidElements[strings.ToLower(name[2])] || strings.HasSuffix(tag, "/>"):
+		case name[1] == "":
+			depth++
+		default:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}

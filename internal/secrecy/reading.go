@@ -17,7 +17,7 @@ type Reading struct {
 // isSure reports whether each mark of the text has its end and hides for certain.
 func (r *Reading) isSure() bool {
 	h := r.split()
-	if r.form != Markdown && mayHoldForeign(r.text) {
+	if r.form != Markdown && mayBeUnsure(r.text, Markdown) {
 		return false
 	}
 	return !r.looks && h.UnclosedAt < 0 && len(h.loose) == 0 && (r.form != Markdown || len(headMarks(r.text)) == 0 &&

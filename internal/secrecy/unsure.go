@@ -81,7 +81,7 @@ const percents = "%%"
 
 // mayBeUnsure reports whether a text has a sign of a mark or a word that looks secret.
 func mayBeUnsure(text string, form Form) bool {
-	return form == Plain || MayHoldMark(text, form) || form == HTML && mayHoldForeign(text) ||
+	return form == Plain || MayHoldMark(text, form) || form == HTML && mayBeUnsure(text, Markdown) ||
 		form == Markdown && (strings.ContainsAny(text, ":#<!=/|-&") || holdsWide(text))
 }
 
@@ -123,7 +123,7 @@ func readUnsure(text string, form Form) unsureMarks {
 			}
 		}
 	}
-	if form != Markdown && mayHoldForeign(text) {
+	if form != Markdown {
 		u.addForeign()
 	}
 	return u

@@ -76,7 +76,7 @@ func TestForeignMarks(t *testing.T) {
 		"<p>A %%HID%% b</p>":                       {1, "<p>A b</p>"},
 		"A %%HID%% b":                              {1, "A b"},
 		"<p>%%HID%%</p><p>A</p>":                   {1, "<p>A</p>"},
-		"<p>50%% of <b>20%%</b></p>":               {0, "<p>50%% of <b>20%%</b></p>"},
+		"<p>50%% of <b>20%%</b></p>":               {1, ""},
 		"<p>A <code>%%b%%</code></p>":              {0, "<p>A <code>%%b%%</code></p>"},
 		"<p>A <!-- %%HID%% --> b</p>":              {0, "<p>A b</p>"},
 		"An inn.\n\n> [!secret] Cellar\n> HID\n":   {1, "An inn.\n"},
@@ -100,7 +100,15 @@ func TestForeignMarks(t *testing.T) {
 		"<p>GM: HID</p><p>A</p><p>GM: HID</p>":                              {1, "<p>A</p>"},
 		"<p>A</p><p>::: secret</p><p>HID</p>":                               {1, "<p>A</p>"},
 		"<p>Open at: noon</p><p># 1</p><pre>GM: x</pre><p>a | b</p>":        {0, "<p>Open at: noon</p><p># 1</p><pre>GM: x</pre><p>a | b</p>"},
-		"<table><tbody><tr><td>A</td><td>GM: HID</td></tr></tbody></table>": {1, "<table><tbody><tr><td>A</td><td></td></tr></tbody></table>"},
+		"<table><tbody><tr><td>A</td><td>GM: HID</td></tr></tbody></table>": {1, "<table><tbody><tr><td></td><td></td></tr></tbody></table>"},
+		"<p>A</p><p>%% HID</p><p>HID %%</p><p>B</p>":                        {1, "<p>A</p><p>B</p>"},
+		"<p>A</p><p>```ad-gm</p><p>HID</p><p>```</p><p>B</p>":               {1, "<p>A</p><p>B</p>"},
+		"A\n\n```ad-gm\nHID\n```\n":                                         {1, "A\n"},
+		"A\n\n??? secret\n    HID\n":                                        {1, "A\n"},
+		"A\n\n{{< secret >}}\nHID\n{{< /secret >}}\n":                       {1, "A\n"},
+		"A %%HID": {1, "A"},
+		"<table><tr><th>a</th><th>GM notes</th></tr><tr><td>b</td><td>HID</td></tr></table><p>A</p>": {1,
+			"<table><tr><th></th><th></th></tr><tr><td></td><td></td></tr></table><p>A</p>"},
 	} {
 		list := FindUnsure("", text, HTML)
 		if got := answered(text, HTML, list, true); len(list) != want.asked || got.Open != want.open {
