@@ -378,7 +378,7 @@ const leastMoved = 5
 // come back in other fields.
 func movedFields(holders []Card, given map[string]any, e Edit) map[string]*access.Label {
 	moved := map[string]*access.Label{}
-	if e.AsWritten {
+	if e.exact != nil {
 		return moved
 	}
 	for _, h := range holders {

@@ -13,35 +13,81 @@ import (
 	"loregate/internal/secrecy"
 )
 
-// readHidden reads the sentences that only game masters read in the world before an import, for the sheets whose source
-// does not tell of them. Vaults read those of their own notes.
+// HiddenTexts are the sentences that only game masters read in a world, each with a card that has it.
+type HiddenTexts struct {
+	owners map[uint64]sentenceOwner
+	open   map[string]bool // sentences that were looked for in open texts
+}
+
+type sentenceOwner struct {
+	card canon.CardID
+	name string
+}
+
+// ReadHidden reads the hidden sentences of a world. each is called with all cards; it may be nil.
+func ReadHidden(ctx context.Context, l *canon.Snapshot, each func(canon.Card)) (h HiddenTexts, err error) {
+	h = HiddenTexts{owners: map[uint64]sentenceOwner{}, open: map[string]bool{}}
+	if l.View().Level < access.LevelGM {
+		return h, nil
+	}
+	for c, err := range l.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return h, err
+		}
+		if each != nil {
+			each(c)
+		}
+		if c.Label.Level < access.LevelGM || c.TextKind() == canon.TextFile {
+			continue
+		}
+		text, err := l.Body(ctx, c.Content)
+		if err != nil {
+			return h, err
+		}
+		name := c.Name
+		if c.HoldsParts() {
+			name = strings.TrimSuffix(name, "+"+c.Part)
+		}
+		for words := range sentencesOf(c.TextKind(), text, canon.FieldText(c.Fields)) {
+			h.owners[hashWords(words)] = sentenceOwner{c.ID, name}
+		}
+	}
+	return h, nil
+}
+
+// Owner returns the name of a card in which the words of a sentence are hidden, unless another card shows them. A text
+// of the card except is no hidden one.
+func (h HiddenTexts) Owner(ctx context.Context, l *canon.Snapshot, words string, except canon.CardID) (string, error) {
+	owner, hidden := h.owners[hashWords(words)]
+	if !hidden || owner.card == except {
+		return "", nil
+	}
+	open, known := h.open[words]
+	if !known {
+		found, err := l.Search(ctx, canon.SearchQuery{Q: words, InContent: true, InFields: true, Mode: canon.MatchPhrase,
+			Filter: canon.Filter{Level: access.LevelUser}}, canon.Page{Limit: 1, Uncounted: true})
+		if err != nil {
+			return "", err
+		}
+		open = len(found.Hits) > 0
+		h.open[words] = open
+	}
+	if open {
+		return "", nil
+	}
+	return owner.name, nil
+}
+
+// readHidden reads the hidden sentences of the world before an import, for the sheets whose source does not tell of
+// them. Vaults read them themselves.
 func (w *Writer) readHidden(ctx context.Context) error {
 	if w.Grant.View().Level < access.LevelGM || !slices.ContainsFunc(w.Collection.Sheets, (*Sheet).mayOpen) {
 		return nil
 	}
-	w.hidden = map[uint64]string{}
 	return persist(ctx, func() error {
-		return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
-			for c, err := range l.AllCards(ctx, canon.Filter{}) {
-				if err != nil {
-					return err
-				}
-				if c.Label.Level < access.LevelGM || c.TextKind() == canon.TextFile {
-					continue
-				}
-				text, err := l.Body(ctx, c.Content)
-				if err != nil {
-					return err
-				}
-				name := c.Name
-				if c.HoldsParts() {
-					name = strings.TrimSuffix(name, "+"+c.Part)
-				}
-				for words := range sentencesOf(c.TextKind(), text, canon.FieldText(c.Fields)) {
-					w.hidden[hashWords(words)] = name
-				}
-			}
-			return nil
+		return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) (err error) {
+			w.hidden, err = ReadHidden(ctx, l, nil)
+			return err
 		})
 	})
 }
@@ -73,7 +119,7 @@ func sentencesOf(kind canon.TextKind, text, fields string) map[string]bool {
 // opensHidden returns the name of a card with a hidden sentence that a sheet would make open: the card that it
 // describes has it not openly, and no other one has.
 func (w *Writer) opensHidden(ctx context.Context, p *canon.Plan, s *Sheet, card canon.Card) (name string, err error) {
-	if len(w.hidden) == 0 || !s.mayOpen() {
+	if len(w.hidden.owners) == 0 || !s.mayOpen() {
 		return "", nil
 	}
 	var text string
@@ -91,17 +137,11 @@ func (w *Writer) opensHidden(ctx context.Context, p *canon.Plan, s *Sheet, card 
 		was = sentencesOf(card.TextKind(), before, canon.FieldText(card.Fields))
 	}
 	for words := range now {
-		in, hidden := w.hidden[hashWords(words)]
-		if !hidden || was[words] {
+		if was[words] {
 			continue
 		}
-		open, err := p.Search(ctx, canon.SearchQuery{Q: words, InContent: true, InFields: true, Mode: canon.MatchPhrase,
-			Filter: canon.Filter{Level: access.LevelUser}}, canon.Page{Limit: 1, Uncounted: true})
-		if err != nil {
-			return "", err
-		}
-		if len(open.Hits) == 0 {
-			return in, nil
+		if in, err := w.hidden.Owner(ctx, p.Snapshot, words, canon.CardID{}); in != "" || err != nil {
+			return in, err
 		}
 	}
 	return "", nil

@@ -31,7 +31,7 @@ type Writer struct {
 	Conflicts  map[*Sheet]bool         // sheets whose cards were changed here and at the source
 	there      map[canon.CardID]canon.Card
 	holders    map[canon.CardID][]canon.Card // of the hidden parts of these cards
-	hidden     map[uint64]string             // names of the cards with hidden sentences, by the hashes of their words
+	hidden     HiddenTexts                   // of the world before
 	claimed    map[canon.CardID]*Sheet       // cards that earlier commits matched with a sheet
 	commits    int                           // number of commits so far
 	steps      int                           // progress, out of total

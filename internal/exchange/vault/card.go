@@ -44,8 +44,8 @@ func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
 }
 
 // keepHidden hides the sentences of a note that are hidden in the world.
-func (f *reader) keepHidden(n *note, s *exchange.Sheet) {
-	found, name := f.v.hidden.rangesIn(n.Body)
+func (f *reader) keepHidden(n *note, s *exchange.Sheet, here canon.CardID) error {
+	found, name, err := f.v.hidden.rangesIn(here, n.Body)
 	for _, r := range found {
 		if !slices.ContainsFunc(s.Hide, func(h secrecy.Range) bool { return h.From <= r.From && r.To <= h.To }) {
 			s.Hide = append(s.Hide, secrecy.Range{Span: r})
@@ -55,6 +55,7 @@ func (f *reader) keepHidden(n *note, s *exchange.Sheet) {
 			}
 		}
 	}
+	return err
 }
 
 // programTypes are the card types that a note's front matter cannot choose.
@@ -87,7 +88,10 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 	open := n.isRead(max(n.level, f.snapshot.NameLevel(n.name))) || !n.kept && f.v.world.wasOpened(here)
 	var under map[string]any
 	if open {
-		under = f.v.takeFields(n, changed)
+		var err error
+		if under, err = f.v.takeFields(n, here, changed); err != nil {
+			return err
+		}
 		for _, k := range decoded.SortedKeys(n.Meta) {
 			n.Meta[k] = f.v.replaceFieldLinks(n, decoded.RestoreLinks(n.Meta[k]))
 		}
@@ -124,7 +128,9 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		}
 	}
 	if open && changed {
-		f.keepHidden(n, s)
+		if err := f.keepHidden(n, s, here); err != nil {
+			return err
+		}
 	}
 	s.InPlace, s.MarksKnown = true, true
 	s.Opens, s.Hides = parts.texts(n.Body, exchange.OpenedNow), parts.texts(n.Body, exchange.Confirmed)

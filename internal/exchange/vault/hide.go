@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/canon"
 	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
@@ -87,12 +88,15 @@ func (v *vault) isFileHidden(file string) bool {
 // takeFields removes the secret fields from a note's front matter and returns them: those with the name of a secret
 // field, those with a mark in a text or object, and in a note that is new or has changed those with a sentence that is
 // hidden in the world. Tags are no fields: those with a mark are left out.
-func (v *vault) takeFields(n *note, changed bool) map[string]any {
+func (v *vault) takeFields(n *note, card canon.CardID, changed bool) (map[string]any, error) {
 	taken := map[string]any{}
 	for _, k := range decoded.SortedKeys(n.Meta) {
 		value := decoded.RestoreLinks(n.Meta[k])
 		if changed {
-			_, name := v.hidden.rangesIn(strings.Join(decoded.TextsOf(value), "\n"))
+			_, name, err := v.hidden.rangesIn(card, strings.Join(decoded.TextsOf(value), "\n"))
+			if err != nil {
+				return nil, err
+			}
 			if name != "" && !markdown.IsTagKey(k) {
 				taken[k] = value
 			}
@@ -116,5 +120,5 @@ func (v *vault) takeFields(n *note, changed bool) map[string]any {
 		}
 		delete(n.Meta, k)
 	}
-	return taken
+	return taken, nil
 }

@@ -86,7 +86,8 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		}
 		v.findTwins(m.source)
 		v.world = newWorld(m.source)
-		if v.hidden, err = readHidden(ctx, l, m.source, v.world); err != nil {
+		v.hidden = hiddenTexts{ctx: ctx, snapshot: l}
+		if v.hidden.HiddenTexts, err = exchange.ReadHidden(ctx, l, v.world.add); err != nil {
 			return err
 		}
 		v.choices.Remember(m.source.Open, m.source.Confirm)
