@@ -124,53 +124,66 @@ func newSentences(was, now string) (fresh []string) {
 	return fresh
 }
 
-// checkNotOutdated returns a fault if somebody who does not see the hidden parts of a text writes a sentence of one
-// that stood openly in an earlier version: the text that they changed is outdated. Others are not told that they
-// wrote one.
+// checkNotOutdated returns a fault if somebody writes a passage that stood openly in an earlier version of a text, or in
+// a part that they were told, and that they do not see any more: the text that they changed is outdated. Others who
+// write it are not told that it is hidden.
 func (p *Plan) checkNotOutdated(c Card, was, open string) error {
 	if c.Parts == NoParts {
 		return nil
 	}
-	fresh := newSentences(was, open)
+	fresh := passagesOf(PlainText(c.TextKind(), open))
+	for words := range passagesOf(PlainText(c.TextKind(), was)) {
+		delete(fresh, words)
+	}
 	if len(fresh) == 0 {
 		return nil
 	}
 	all := p.unlimited()
-	whole, err := all.wholeText(p.ctx, c)
-	if err != nil {
-		return err
-	}
-	hidden := map[string]bool{}
-	for _, x := range whole.Parts {
-		if p.View().Sees(x.Label) {
-			continue
+	work := outdatedWork
+	stood, err := p.stoodOpenly(all, c, func(v Version) (bool, error) {
+		if work -= v.Size; v.TextKind() == TextFile || work < 0 {
+			return false, nil
 		}
-		text, _ := secrecy.Unwrap(x.Text)
-		for _, s := range newSentences("", text) {
-			hidden[s] = true
-		}
-	}
-	for _, s := range fresh {
-		if !hidden[s] {
-			continue
-		}
-		stood, err := p.stoodOpenly(all, c, func(v Version) (bool, error) {
-			if v.TextKind() == TextFile {
-				return false, nil
-			}
-			text, err := all.Body(p.ctx, v.Content)
-			return strings.Contains(secrecy.WordsOf(PlainText(v.TextKind(), text)), s), err
-		})
-		if stood {
-			err = fault.New(fault.Conflict, "content has a passage that %q does not show any more; read the card again and "+
-				"make your change to that text", c.Name)
-		}
+		text, err := all.Body(p.ctx, v.Content)
 		if err != nil {
-			return err
+			return false, err
+		}
+		for words := range passagesOf(PlainText(v.TextKind(), text)) {
+			if fresh[words] {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if stood {
+		err = fault.New(fault.Conflict, "content has a passage that %q does not show any more; read the card again and "+
+			"make your change to that text", c.Name)
+	}
+	return err
+}
+
+// outdatedWork is the number of bytes of earlier versions with which a text is compared, the latest first.
+const outdatedWork = 16 << 20
+
+// passagesOf returns all passages of passageWords words in the lines of a text, and the shorter lines as a whole.
+func passagesOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(secrecy.WordsOf(line))
+		for i := range words {
+			if to := i + passageWords; to <= len(words) {
+				all[strings.Join(words[i:to], " ")] = true
+			}
+		}
+		if n := len(words); n > 1 && n < passageWords {
+			all[strings.Join(words, " ")] = true
 		}
 	}
-	return nil
+	return all
 }
+
+// passageWords is the number of words by which a passage of an earlier text is known again.
+const passageWords = 4
 
 // checkNoOldFields is checkNotOutdated for the fields of a card.
 func (p *Plan) checkNoOldFields(before Card, fields json.RawMessage) error {

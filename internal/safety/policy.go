@@ -38,8 +38,8 @@ const Current = "policy/1.6"
 //go:embed policy/*.json policy/*.json.gz
 var policyFiles embed.FS
 
-// readFile returns the file of a version.
-func readFile(version string) ([]byte, error) {
+// readPolicyText returns the file of a version.
+func readPolicyText(version string) ([]byte, error) {
 	b, err := fs.ReadFile(policyFiles, version+".json")
 	if !errors.Is(err, fs.ErrNotExist) {
 		return b, err
@@ -98,7 +98,7 @@ func Published(version string) (*Policy, error) {
 var loadCurrent = sync.OnceValues(func() (*Policy, error) { return loadPublished(Current) })
 
 func loadPublished(version string) (*Policy, error) {
-	b, err := readFile(version)
+	b, err := readPolicyText(version)
 	if err != nil {
 		return nil, fmt.Errorf("safety: there is no %s", version)
 	}
@@ -135,7 +135,7 @@ func readPolicyFile(file []byte) (f policyFile, all []byte, err error) {
 	if err := f.decode(file); err != nil || f.Extends == "" {
 		return f, file, err
 	}
-	base, err := readFile(f.Extends)
+	base, err := readPolicyText(f.Extends)
 	if err != nil {
 		return f, nil, fmt.Errorf("safety: there is no %s, which %s extends", f.Extends, f.Version)
 	}

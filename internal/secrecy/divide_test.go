@@ -309,3 +309,13 @@ func editText(r *rand.Rand, text string, word func() string) string {
 	}
 	return strings.Join(lines, "")
 }
+
+// TestTagsAroundHiddenWordsStayWhole writes hidden words of a block of HTML into an open one.
+func TestTagsAroundHiddenWordsStayWhole(t *testing.T) {
+	w := master(HTML)
+	was, _ := w.Divide(Text{}, "<p>The river was swept off.</p><!--The bridge was swept off by night.-->")
+	now, _ := w.Divide(was, "<p>The river rose and the bridge was swept off by night.</p>")
+	if now.Open != "<p>The river rose and</p>" {
+		t.Errorf("players read %q", now.Open)
+	}
+}

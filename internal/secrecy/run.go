@@ -81,6 +81,10 @@ func (d *division) runs() (all []run) {
 		r := run{markup.Span{From: from, To: i}, int(d.owners[from])}
 		if d.Form == HTML && r.owner > 0 {
 			keepTags(d.text, &r.Span)
+			text := d.text[r.From:r.To]
+			if o := r.owner - 1; o < len(d.before.Parts) && d.before.Parts[o].Text != text && !IsMarked(text, HTML) {
+				leaveTags(d.text, &r.Span)
+			}
 		}
 		if r.owner > 0 && r.From < r.To && strings.TrimSpace(d.text[r.From:r.To]) != "" {
 			all = append(all, r)
@@ -102,6 +106,25 @@ func keepTags(text string, s *markup.Span) {
 	if at := strings.LastIndexByte(text[s.From:s.To], '<'); at >= 0 {
 		if tag := bareTag.FindString(text[s.From+at:]); s.From+at+len(tag) > s.To {
 			s.To = s.From + at
+		}
+	}
+}
+
+var (
+	tagAtEnd   = lazyregexp.New(`</[a-zA-Z0-9]+\s*>\s*$`)
+	tagAtStart = lazyregexp.New(`^\s*<[a-zA-Z0-9]+(?:\s[^<>]*)?>`)
+)
+
+// leaveTags takes tags out of the ends of a range that does not hold their partners.
+func leaveTags(text string, s *markup.Span) {
+	for s.From < s.To && !isBalanced(text[s.From:s.To]) {
+		inner := text[s.From:s.To]
+		if tag := tagAtEnd.FindStringIndex(inner); tag != nil && isBalanced(inner[:tag[0]]) {
+			s.To = s.From + tag[0]
+		} else if tag := tagAtStart.FindStringIndex(inner); tag != nil && isBalanced(inner[tag[1]:]) {
+			s.From += tag[1]
+		} else {
+			return
 		}
 	}
 }

@@ -2,6 +2,7 @@ package secrecy
 
 import (
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 
@@ -55,7 +56,9 @@ func (d *division) keepLines() {
 	for i, p := range d.before.Parts {
 		from, to := Peel(p.Text)
 		isGone := !strings.Contains(strings.ToLower(string(kept[i+1])), strings.ToLower(strings.TrimSpace(p.Text[from:to])))
-		for line := range strings.SplitSeq(p.Text+"\n"+p.Text[from:to], "\n") {
+		whole := p.Text + "\n" + p.Text[from:to]
+		for s := range linesOf(whole, d.Form) {
+			line := whole[s.From:s.To]
 			core := coreOf(line)
 			if len(wordsIn(core)) == 0 || !isGone && len(wordsOf(core)) == 0 {
 				continue
@@ -72,17 +75,15 @@ func (d *division) keepLines() {
 		}
 	}
 	d.keepSaid(said, fresh, least)
-	at := 0
 	var open map[string]bool // lines of the open text before
-	for line := range strings.SplitAfterSeq(d.text, "\n") {
-		s := markup.Span{From: at, To: at + len(line)}
-		if at = s.To; !slices.Contains(fresh[s.From:s.To], true) {
+	for s := range linesOf(d.text, d.Form) {
+		if !slices.Contains(fresh[s.From:s.To], true) {
 			continue
 		}
-		core := coreOf(line)
+		core := coreOf(d.text[s.From:s.To])
 		if owner := lines[core]; owner > 0 {
 			if open == nil {
-				open = coresOf(d.before.Open)
+				open = coresOf(d.before.Open, d.Form)
 			}
 			if !open[core] {
 				d.fill(s, owner)
@@ -102,10 +103,34 @@ func (d *division) keptTexts() [][]byte {
 	return kept
 }
 
+// linesOf returns the ranges of the lines of a text, with their ends. In HTML, tags that begin or end blocks also end
+// lines, and are in none.
+func linesOf(text string, form Form) iter.Seq[markup.Span] {
+	return func(yield func(markup.Span) bool) {
+		at := 0
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			from, end := at, at+len(line)
+			if form == HTML {
+				for _, tag := range blockTag.FindAllStringIndex(line, -1) {
+					if !yield(markup.Span{From: from, To: at + tag[0]}) {
+						return
+					}
+					from = at + tag[1]
+				}
+			}
+			if !yield(markup.Span{From: from, To: end}) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
 // coresOf returns the lines of a text as coreOf does.
-func coresOf(text string) map[string]bool {
+func coresOf(text string, form Form) map[string]bool {
 	all := map[string]bool{}
-	for line := range strings.SplitSeq(text, "\n") {
+	for s := range linesOf(text, form) {
+		line := text[s.From:s.To]
 		all[coreOf(line)] = true
 	}
 	return all

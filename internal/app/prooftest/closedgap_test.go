@@ -272,6 +272,25 @@ func TestGapsStayClosed(t *testing.T) {
 				x.rest("bob", "PATCH", x.at(guessed), fields{"format": "markdown",
 					"content": "The quay.\n\nThe cook poisons every third guest.\n"}, nil) == nil
 		},
+		"a player sends an outdated text with a short passage": func() bool {
+			holds := true
+			for i, row := range [][2]string{{"The murderer is WORD Duke. He lives here.\n", "WORD Duke"},
+				{"A quay.\n\n- eels\n- WORD eats them\n- salt\n", "WORD eats them"},
+				{"A quay.\n\nThe WORD goes at night to the mill with his brother.\n",
+					"The WORD goes at night to the mill with his brother."}} {
+				c := x.putText(fmt.Sprint("Short and outdated ", i), inMarkdown, row[0])
+				old := strings.Replace(x.textAs("alice", c), "at night", "by day", 1)
+				_ = x.rest("gm", "POST", x.at(c)+"/hide", fields{"text": list(row[1])}, nil)
+				err := x.rest("alice", "PATCH", x.at(c), fields{"format": "markdown", "content": old + "\nMore.\n"}, nil)
+				fine := x.rest("alice", "PATCH", x.at(c), fields{"format": "markdown",
+					"content": x.textAs("alice", c) + "\nMore of it, and more.\n"}, nil)
+				if err == nil || fine != nil || strings.Contains(x.textAs("bob", c), "WORD") {
+					x.t.Log(row, err, fine, x.textAs("bob", c))
+					holds = false
+				}
+			}
+			return holds
+		},
 		"a player sends text that they were told and that was taken back": func() bool {
 			c := &planted{name: "Told once", mark: exactMark{form: inMarkdown}}
 			_ = x.rest("gm", "POST", "/api/mcp/cards", fields{"name": c.name, "format": "markdown",
@@ -337,6 +356,15 @@ func TestGapsStayClosed(t *testing.T) {
 				}
 			}
 			return holds
+		},
+		"a short block of HTML that moves": func() bool {
+			c := x.putText("Short block", inHTML, "<h2>GM notes</h2><p>WORD plan A</p><p>WORD plan B</p><p>WORD knows</p>"+
+				"<h2>Public</h2><p>open</p>")
+			err := x.swap("gm", c, func(string) string {
+				return "<h2>GM notes</h2><p>WORD plan A</p><h2>Public</h2><p>open</p><p>WORD plan B</p><p>WORD knows</p>"
+			})
+			x.t.Log(err, x.textAs("bob", c))
+			return !strings.Contains(x.textAs("bob", c), "WORD") && strings.Contains(x.textAs("bob", c), "<p>open</p>")
 		},
 		"new text in a field that was opened is asked about": func() bool {
 			c := x.putText("Opened field", inMarkdown, "The quay.\n")
@@ -558,7 +586,7 @@ func TestGapsStayClosed(t *testing.T) {
 					c.name += " new"
 				}
 				read := func() (all string) {
-					for _, path := range []string{"/api/proposals/" + out.ProposalID, "/api/proposals?limit=2"} {
+					for _, path := range []string{"/api/proposals/" + out.ProposalID, "/api/proposals?limit=1"} {
 						all += x.send("alice", request{operation: "read", method: "GET", path: path}).body
 					}
 					return all
