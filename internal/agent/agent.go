@@ -12,7 +12,6 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
-	"loregate/internal/safety"
 	"loregate/internal/usage"
 )
 
@@ -67,8 +66,7 @@ type Completion struct {
 type Config struct {
 	Invoker  op.Invoker // the same one that clients use
 	Prompts  *prompt.Registry
-	Policy   *safety.Policy // nil: the current one
-	Provider Provider       // writes drafts; nil: the composer of phrases writes
+	Provider Provider // writes drafts; nil: the composer of phrases writes
 	// Answers is the model for questions; nil: rules work alone. With AskIntents it classifies
 	// utterances that the rules are unsure of, with AskModeration it moderates texts that the
 	// policy's terms do not block.
@@ -117,13 +115,6 @@ type Agents struct {
 func New(c Config) (*Agents, error) {
 	if c.Invoker == nil || c.Prompts == nil {
 		return nil, errors.New("agent: Invoker and Prompts must be set")
-	}
-	if c.Policy == nil {
-		p, err := safety.Published(safety.Current)
-		if err != nil {
-			return nil, err
-		}
-		c.Policy = p
 	}
 	if c.Answers == nil {
 		c.AskIntents, c.AskModeration, c.AskPlaces, c.AskQuests, c.AskNPCs = false, false, false, false, false

@@ -45,8 +45,8 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 			return moderateOut{}, err
 		}
 	}
-	j, by := a.cfg.Policy.Judge(profile, in.Text), a.cfg.Policy.Version
-	out := moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version, ""}
+	j, by := safety.InUse().Judge(profile, in.Text), safety.Current
+	out := moderateOut{j.Flagged(), j.Categories, safety.Current, ""}
 	if a.cfg.AskModeration && j.Unsure {
 		found, err := a.judgeTexts(ctx, c.Grant.World(), []string{in.Text}, true)
 		if err != nil {
@@ -80,14 +80,14 @@ func (a *Agents) Moderate(ctx context.Context, p safety.Passage) ([]string, erro
 // filterByAction returns the categories that a profile treats at least as strictly as least.
 func (a *Agents) filterByAction(profile string, categories []string, least safety.Action) []string {
 	return slices.DeleteFunc(slices.Clone(categories), func(c string) bool {
-		action := a.cfg.Policy.Action(profile, c)
+		action := safety.InUse().Action(profile, c)
 		return action == safety.Allow || least == safety.Block && action != safety.Block
 	})
 }
 
 // orderCategories returns categories in the policy's order.
 func (a *Agents) orderCategories(list []string) (all []string) {
-	for _, c := range a.cfg.Policy.Categories() {
+	for _, c := range safety.InUse().Categories() {
 		if slices.Contains(list, c.Name) {
 			all = append(all, c.Name)
 		}
@@ -115,7 +115,7 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 	if err != nil {
 		return nil, err
 	}
-	list := a.cfg.Policy.Categories()
+	list := safety.InUse().Categories()
 	categories, err := marshalData(list)
 	if err != nil {
 		return nil, err

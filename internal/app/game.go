@@ -21,11 +21,7 @@ import (
 
 // openGames creates the surface alignment.
 func (a *App) openGames(ctx context.Context, o Options) (err error) {
-	policy, err := safety.Published(safety.Current)
-	if err != nil {
-		return err
-	}
-	moderate := func(text string) bool { return !policy.Judge(safety.DefaultProfile, text).Flagged() }
+	moderate := func(text string) bool { return !safety.InUse().Judge(safety.DefaultProfile, text).Flagged() }
 	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Model: a.playerModel(),
 		Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
 	if err != nil {

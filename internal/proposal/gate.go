@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/claim"
+	"loregate/internal/safety"
 )
 
 // Gate is the name of a gate.
@@ -53,7 +54,7 @@ type gate struct {
 func (s *Service) gates(k *Kind) []gate {
 	return []gate{
 		{1, GateSchema, "SCHEMA_INVALID", k.Schema(), needsNothing, s.checkSchema},
-		{2, GateSafety, "SAFETY_BLOCKED", s.cfg.Policy.Version, needsNothing, s.checkSafety},
+		{2, GateSafety, "SAFETY_BLOCKED", safety.Current, needsNothing, s.checkSafety},
 		{3, GateInvariant, "INVARIANT_BROKEN", "invariant/2+" + claim.Version, needsWorld, s.checkInvariant},
 		{4, GateDuplication, codeDuplicate, "duplication/1", needsLedger, s.checkDuplication},
 		{5, GateReplay, "REPLAY_MISMATCH", "replay/2", needsNothing, s.checkReplay},

@@ -22,7 +22,7 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error
 	if err != nil {
 		return outcome{}, err
 	}
-	j := s.cfg.Policy.Judge(c.profile, texts...)
+	j := safety.InUse().Judge(c.profile, texts...)
 	o := outcome{input: hashOf(b), flags: j.Categories}
 	if slices.ContainsFunc(j.Categories, func(c string) bool { return c == "secrets" || c == "personal" }) {
 		c.rec.Payload = json.RawMessage("null") // the ledger must not keep secrets or personal data
@@ -30,7 +30,7 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error
 	if j.Action == safety.Block {
 		o.refused = &Rejection{Message: "the text has content that this world does not allow (" +
 			strings.Join(j.Categories, ", ") + "); rewrite it",
-			Details: map[string]any{"categories": j.Categories, "policyVersion": s.cfg.Policy.Version}}
+			Details: map[string]any{"categories": j.Categories, "policyVersion": safety.Current}}
 		return o, nil
 	}
 	if s.cfg.Moderator == nil || len(texts) == 0 {
@@ -47,7 +47,7 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error
 		o.flags = append(o.flags, more...)
 		o.refused = &Rejection{Message: "the moderator refused the text (" + strings.Join(more, ", ") +
 			"); rewrite it",
-			Details: map[string]any{"categories": more, "policyVersion": s.cfg.Policy.Version}}
+			Details: map[string]any{"categories": more, "policyVersion": safety.Current}}
 	}
 	return o, nil
 }

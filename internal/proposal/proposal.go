@@ -68,7 +68,6 @@ type Config struct {
 	Prompts *prompt.Registry
 	Kinds   []*Kind
 
-	Policy    *safety.Policy   // nil: the current one
 	Moderator safety.Moderator // a further judge of texts; nil for none
 	Doubts    DoubtReader      // a second reader of claims; nil for none
 	Repeats   RepeatReader     // a second reader of hints at repeats; nil for none
@@ -115,13 +114,6 @@ func New(c Config) (*Service, error) {
 	}
 	if c.NewID == nil {
 		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
-	}
-	if c.Policy == nil {
-		p, err := safety.Published(safety.Current)
-		if err != nil {
-			return nil, err
-		}
-		c.Policy = p
 	}
 	c.Limits = c.Limits.orDefaults()
 	s := &Service{cfg: c, kinds: map[string]*Kind{}, ledgers: map[access.WorldID]*ledger{}}

@@ -87,17 +87,19 @@ type category struct {
 	checks   []func(string) bool
 }
 
-// Published returns a policy of this build by its version. The current one is loaded once.
-func Published(version string) (*Policy, error) {
-	if version == Current {
-		return loadCurrent()
+// InUse returns the current policy. It is loaded at its first use, which takes a tenth of a second.
+func InUse() *Policy { return loadCurrent() }
+
+var loadCurrent = sync.OnceValue(func() *Policy {
+	p, err := Published(Current)
+	if err != nil {
+		panic("safety: the policy in this program is damaged: " + err.Error())
 	}
-	return loadPublished(version)
-}
+	return p
+})
 
-var loadCurrent = sync.OnceValues(func() (*Policy, error) { return loadPublished(Current) })
-
-func loadPublished(version string) (*Policy, error) {
+// Published loads a policy of this build by its version.
+func Published(version string) (*Policy, error) {
 	b, err := readPolicyText(version)
 	if err != nil {
 		return nil, fmt.Errorf("safety: there is no %s", version)
