@@ -165,8 +165,59 @@ func (d *division) hideMarks(in markup.Span, depth int) {
 			continue
 		}
 		d.marked = append(d.marked, s)
-		d.hide(s)
+		for _, r := range d.withoutWrittenUnder(s) {
+			d.hide(r)
+		}
 	}
+}
+
+// wholeLines returns the lines that lie within a range of a text as a whole.
+func wholeLines(text string, from, to int) markup.Span {
+	if from > 0 && text[from-1] != '\n' {
+		from = min(to, from+max(0, strings.IndexByte(text[from:to]+"\n", '\n'))+1)
+	}
+	if to < len(text) {
+		to = max(from, strings.LastIndexByte(text[:to], '\n')+1)
+	}
+	return markup.Span{From: from, To: to}
+}
+
+// withoutWrittenUnder returns a range with a mark without the open text that stood under the same mark before: somebody
+// who does not see the mark wrote it there, such as below the last section.
+func (d *division) withoutWrittenUnder(s markup.Span) []markup.Span {
+	if d.owners[s.From] == 0 || int(d.owners[s.From]) > len(d.before.Parts) {
+		return []markup.Span{s}
+	}
+	var open, was []markup.Span
+	head := -1
+	for _, m := range d.shared {
+		if m.B <= s.From && s.From < m.B+m.Len {
+			head = m.A + s.From - m.B
+		}
+		for from, to := max(m.B, s.From), min(m.B+m.Len, s.To); from < to; from++ {
+			end := from
+			for end < to && !d.wasHidden[m.A+end-m.B] {
+				end++
+			}
+			if lines := wholeLines(d.text, from, end); strings.ContainsFunc(d.text[lines.From:lines.To], isWordSign) {
+				open = append(open, lines)
+				was = append(was, markup.Span{From: m.A + lines.From - m.B, To: m.A + lines.To - m.B})
+			}
+			from = end
+		}
+	}
+	if len(open) == 0 || head < 0 {
+		return []markup.Span{s}
+	}
+	mark := d.marksBefore()[head]
+	var left []markup.Span
+	for i, r := range open {
+		if mark.From <= was[i].From && was[i].To <= mark.To {
+			left = append(left, markup.Span{From: s.From, To: r.From})
+			s.From = r.To
+		}
+	}
+	return append(left, s)
 }
 
 // spans returns the ranges of the parts in the text that was split.
@@ -182,17 +233,22 @@ func (h Result) spans() []span {
 
 // wasMark reports whether a mark began in the text before at the place that a place in the text had there.
 func (d *division) wasMark(at int) bool {
-	if d.marks == nil {
-		d.marks = map[int]markup.Span{}
-		d.findMarks(markup.Span{From: 0, To: len(d.was)}, 0)
-	}
 	for _, m := range d.shared {
 		if m.B <= at && at < m.B+m.Len {
-			_, ok := d.marks[m.A+at-m.B]
+			_, ok := d.marksBefore()[m.A+at-m.B]
 			return ok
 		}
 	}
 	return false
+}
+
+// marksBefore returns the exact marks of the text before, by their beginnings.
+func (d *division) marksBefore() map[int]markup.Span {
+	if d.marks == nil {
+		d.marks = map[int]markup.Span{}
+		d.findMarks(markup.Span{From: 0, To: len(d.was)}, 0)
+	}
+	return d.marks
 }
 
 // findMarks notes the exact marks in a range of the text before, also within others.
@@ -262,7 +318,9 @@ func (d *division) keepDoubtful() {
 	for _, s := range d.read.spans() {
 		first := s.from + len(d.text[s.from:s.to]) - len(strings.TrimLeft(d.text[s.from:s.to], " \t\n"))
 		if first < s.to && d.owners[first] > 0 && int(d.owners[first]) <= len(d.before.Parts) {
-			d.fill(markup.Span{From: s.from, To: s.to}, int(d.owners[first]))
+			for _, r := range d.withoutWrittenUnder(markup.Span{From: first, To: s.to}) {
+				d.fill(r, int(d.owners[first]))
+			}
 		}
 	}
 }

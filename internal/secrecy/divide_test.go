@@ -319,3 +319,23 @@ func TestTagsAroundHiddenWordsStayWhole(t *testing.T) {
 		t.Errorf("players read %q", now.Open)
 	}
 }
+
+// TestTextBelowAHiddenSectionStaysOpen lets a player write below the last section, which is hidden, and a game master
+// edit the text then.
+func TestTextBelowAHiddenSectionStaysOpen(t *testing.T) {
+	w := master(Markdown)
+	was, _ := w.Divide(Text{}, "The quay.\n\n## GM notes\n\nHID\n")
+	was.Open += "\nBob was here.\n" // as a player writes it, who sees no parts
+	for now, open := range map[string]string{
+		strings.Replace(was.Whole(), "quay", "old quay", 1):         "The old quay.\n\nBob was here.\n",
+		was.Whole() + "\nHID too.\n":                                "The quay.\n\nBob was here.\n",
+		strings.Replace(was.Whole(), "HID", "HID more", 1):          "The quay.\n\nBob was here.\n",
+		strings.Replace(was.Whole(), "HID", "%%HID\n\nHID%%", 1):    "The quay.\n\nBob was here.\n",
+		"## GM notes\n\nThe quay.\n\nHID\n\nBob was here.\n":        "\nBob was here.\n",
+		"The quay.\n\n## GM notes\n\nHID\n\nBob HID was here too\n": "The quay.\n",
+	} {
+		if got, _ := w.Divide(was, now); got.Open != open || got.Whole() != now {
+			t.Errorf("%q: players read %q", now, got.Open)
+		}
+	}
+}
