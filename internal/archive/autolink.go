@@ -122,7 +122,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			out.Total, out.Suggestions, out.Diff = len(all), all[:min(len(all), maxListed)], markup.Diff(before, after)
 			out.terms, out.preview = terms, after
 			if len(all) > 0 {
-				_, err = p.Update(card, canon.Edit{Content: &after})
+				_, err = p.Update(card, canon.Edit{Content: &after, Follows: true})
 			}
 			return err
 		},

@@ -170,7 +170,7 @@ func rewriteReferer(ctx context.Context, p *canon.Plan, id canon.CardID, old, mo
 		return nil
 	}
 	p.Target(id)
-	_, err = p.Update(source, canon.Edit{Content: &after})
+	_, err = p.Update(source, canon.Edit{Content: &after, Follows: true})
 	return err
 }
 

@@ -121,13 +121,14 @@ type Edit struct {
 	AsWritten   bool            // hidden parts keep their text, also without a mark
 	Places      *Places         // of the hidden parts in the content, for a card that holds some; see Places
 	Beside      bool            // the content is the text beside the hidden parts that the card holds, which stay
+	Follows     bool            // references and links follow other cards: no sentence of the content is new
 	exact       *secrecy.Text   // the content with its hidden parts, of a version that is brought back
 }
 
 // isAsked reports whether the author of an edit is asked about text that may show more than was meant: an edit by an
 // import, a restore, an opening or of a holder says itself what it hides.
 func (e Edit) isAsked() bool {
-	return !e.Undivided && !e.MarksKnown && !e.AsWritten && !e.opens && e.exact == nil && e.Places == nil
+	return !e.Undivided && !e.MarksKnown && !e.AsWritten && !e.opens && !e.Follows && e.exact == nil && e.Places == nil
 }
 
 // Update changes a card. An edit that changes nothing plans nothing.

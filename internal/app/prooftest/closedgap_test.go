@@ -357,6 +357,14 @@ func TestGapsStayClosed(t *testing.T) {
 			}
 			return holds
 		},
+		"a new name makes a sentence that is hidden elsewhere": func() bool {
+			named := x.putText("Old Weir", inMarkdown, "A weir.\n")
+			_ = x.putText("Of the weir", inMarkdown, "The miller of [[Old Weir]] carries a lantern.\n")
+			_ = x.putText("Hidden weir", inMarkdown, "%%The miller of Long Weir carries a lantern.%%\n")
+			err := x.rest("admin", "PUT", x.at(named)+"/rename", fields{"new_name": "Long Weir"}, nil)
+			x.t.Log(err)
+			return err == nil
+		},
 		"a short block of HTML that moves": func() bool {
 			c := x.putText("Short block", inHTML, "<h2>GM notes</h2><p>WORD plan A</p><p>WORD plan B</p><p>WORD knows</p>"+
 				"<h2>Public</h2><p>open</p>")
