@@ -110,13 +110,9 @@ func newSentences(was, now string) (fresh []string) {
 	for _, s := range secrecy.Sentences(was) {
 		known[was[s.From:s.To]] = true
 	}
-	for _, s := range secrecy.Sentences(now) {
-		sentence := now[s.From:s.To]
-		if known[sentence] {
-			continue
-		}
-		known[sentence] = true
-		if words := secrecy.WordsOf(sentence); strings.Count(words, " ") >= secrecy.LeastSentence-1 {
+	for s, words := range secrecy.KnownSentences(now) {
+		if sentence := now[s.From:s.To]; !known[sentence] {
+			known[sentence] = true
 			fresh = append(fresh, words)
 		}
 	}

@@ -64,29 +64,28 @@ func (p *Plan) isSecretField(e Edit, c Card, name string, v any, open map[string
 		}
 	}
 	_, whole := secrecy.SaysHidden(name, v)
-	if m, ok := secrecy.NestedMark(name, was, v); ok && !m.Doubt && !whole {
+	nested, isNested := secrecy.NestedMark(name, was, v)
+	if isNested && !nested.Doubt && !whole {
 		kept, err := p.keepsSecrets(c)
 		if err != nil || !kept {
 			return !kept, err
 		}
 	}
 	if !e.opens {
-		if hides, err := p.askField(c, name, was, v); hides || err != nil {
+		if hides, err := p.askField(c, name, was, v, whole, isNested); hides || err != nil {
 			return hides, err
 		}
 	}
 	return p.hasMark("fields."+name, was, v, e.opens)
 }
 
-// askField reports whether a field that looks secret by its name or by an object in it is hidden, as the call says. It
-// returns a fault if the call says nothing about it, or if the field says that the whole card is hidden and the call
-// does not call it text.
-func (p *Plan) askField(c Card, name string, was, v any) (bool, error) {
-	_, whole := secrecy.SaysHidden(name, v)
+// askField reports whether a field that looks secret by its name or by an object in it, which nested tells, is hidden, as
+// the call says. It returns a fault if the call says nothing about it, or if the field says that the whole card is hidden
+// and the call does not call it text.
+func (p *Plan) askField(c Card, name string, was, v any, whole, nested bool) (bool, error) {
 	wasMarked, had := secrecy.NestedMark(name, nil, was)
 	opened := was != nil && (secrecy.IsNamedSecret(name, v) || had && !wasMarked.Doubt) &&
 		p.grant.Request().TakesAnswer
-	_, nested := secrecy.NestedMark(name, was, v)
 	if looks := was == nil && secrecy.LooksSecret(name, v); !whole && !looks && !opened && !nested {
 		return false, nil
 	}

@@ -107,10 +107,8 @@ func hashWords(words string) uint64 {
 func sentencesOf(kind canon.TextKind, text, fields string) map[string]bool {
 	all := map[string]bool{}
 	for _, t := range []string{text, canon.PlainText(kind, text), fields} {
-		for _, s := range secrecy.Sentences(t) {
-			if words := secrecy.WordsOf(t[s.From:s.To]); strings.Count(words, " ") >= secrecy.LeastSentence-1 {
-				all[words] = true
-			}
+		for _, words := range secrecy.KnownSentences(t) {
+			all[words] = true
 		}
 	}
 	return all

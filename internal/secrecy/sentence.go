@@ -1,13 +1,27 @@
 package secrecy
 
 import (
+	"iter"
 	"strings"
 
 	"loregate/internal/markup"
 )
 
-// LeastSentence is the number of words from which on a hidden sentence is known again in another text.
-const LeastSentence = 5
+// leastSentence is the number of words from which on a hidden sentence is known again in another text.
+const leastSentence = 5
+
+// KnownSentences returns the sentences of a text that are long enough to be known again in another text, with the words
+// of each.
+func KnownSentences(text string) iter.Seq2[markup.Span, string] {
+	return func(yield func(markup.Span, string) bool) {
+		for _, s := range Sentences(text) {
+			words := WordsOf(text[s.From:s.To])
+			if strings.Count(words, " ") >= leastSentence-1 && !yield(s, words) {
+				return
+			}
+		}
+	}
+}
 
 // Sentences returns the ranges of the sentences of a text, which end with a sign, a colon before white space or a line.
 func Sentences(text string) (all []markup.Span) {

@@ -2,31 +2,24 @@ package vault
 
 import (
 	"cmp"
-	"context"
-	"strings"
 
 	"loregate/internal/canon"
-	"loregate/internal/exchange"
 	"loregate/internal/markup"
 	"loregate/internal/secrecy"
 )
 
-// hiddenTexts are the sentences that are hidden in the world before an import. In a note that is new or has changed they
-// stay hidden.
-type hiddenTexts struct {
-	exchange.HiddenTexts
-	ctx      context.Context
-	snapshot *canon.Snapshot
-}
+// hiddenTexts returns the name of the card in which the words of a sentence are hidden in the world before an import; ""
+// for other words. A text of the given card is no hidden one. In a note that is new or has changed such sentences stay
+// hidden. Nil: none is.
+type hiddenTexts func(words string, except canon.CardID) (string, error)
 
 // rangesIn returns the ranges of a text of a card with sentences that are hidden, and the name of the card of the first.
 func (h hiddenTexts) rangesIn(card canon.CardID, text string) (found []markup.Span, name string, err error) {
-	for _, s := range secrecy.Sentences(text) {
-		words := secrecy.WordsOf(text[s.From:s.To])
-		if strings.Count(words, " ") < secrecy.LeastSentence-1 {
-			continue
-		}
-		of, err := h.Owner(h.ctx, h.snapshot, words, card)
+	if h == nil {
+		return nil, "", nil
+	}
+	for s, words := range secrecy.KnownSentences(text) {
+		of, err := h(words, card)
 		if err != nil {
 			return nil, "", err
 		}

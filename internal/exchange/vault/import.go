@@ -86,9 +86,12 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		}
 		v.findTwins(m.source)
 		v.world = newWorld(m.source)
-		v.hidden = hiddenTexts{ctx: ctx, snapshot: l}
-		if v.hidden.HiddenTexts, err = exchange.ReadHidden(ctx, l, v.world.add); err != nil {
+		hidden, err := exchange.ReadHidden(ctx, l, v.world.add)
+		if err != nil {
 			return err
+		}
+		v.hidden = func(words string, except canon.CardID) (string, error) {
+			return hidden.Owner(ctx, l, words, except)
 		}
 		v.choices.Remember(m.source.Open, m.source.Confirm)
 		v.answers = answers{given: o.Links}
