@@ -100,15 +100,15 @@ func explainOperation(out io.Writer, o *op.Operation) error {
 		fmt.Fprintf(out, ", %s", o.Route)
 	}
 	fmt.Fprint(out, "\n")
-	if len(o.In.Properties) > 0 {
+	if len(o.In().Properties) > 0 {
 		fmt.Fprint(out, "\nTakes:\n")
 		w := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		for _, name := range o.In.PropertyOrder {
+		for _, name := range o.In().PropertyOrder {
 			need := ""
-			if slices.Contains(o.In.Required, name) {
+			if slices.Contains(o.In().Required, name) {
 				need = "(required) "
 			}
-			fmt.Fprintf(w, "  %s\t%s%s\n", name, need, o.In.Properties[name].Description)
+			fmt.Fprintf(w, "  %s\t%s%s\n", name, need, o.In().Properties[name].Description)
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -150,8 +150,8 @@ type describedExample struct {
 func describeOperations(operations []*op.Operation) []operationInfo {
 	list := make([]operationInfo, len(operations))
 	for i, o := range operations {
-		list[i] = operationInfo{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In,
-			o.Out, []describedExample{}}
+		list[i] = operationInfo{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In(),
+			o.Out(), []describedExample{}}
 		for _, e := range o.Examples {
 			list[i].Examples = append(list[i].Examples, describedExample{e.Title, json.RawMessage(e.Input)})
 		}

@@ -168,6 +168,9 @@ func TestReferencePages(t *testing.T) {
 // description, schema or annotation does not go unnoticed.
 func TestGoldenOperations(t *testing.T) {
 	a := declared(t)
+	if err := a.Ops.Check(); err != nil {
+		t.Error(err)
+	}
 	for _, o := range a.Ops.All() {
 		b, err := json.MarshalIndent(map[string]any{
 			"name": o.Name, "title": o.Title, "description": o.Doc, "effect": o.Effect, "least_role": o.MinRole.String(),

@@ -110,7 +110,7 @@ func destroys(o *op.Operation, input json.RawMessage) bool {
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
 	}
-	if o.In.Properties["dry_run"] != nil && json.Unmarshal(input, &in) == nil && in.DryRun {
+	if o.In().Properties["dry_run"] != nil && json.Unmarshal(input, &in) == nil && in.DryRun {
 		return false
 	}
 	return o.Destroys == nil || o.Destroys(input)
@@ -163,7 +163,7 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 // noteDryRun returns, as JSON, a note with the call that makes a change which an operation has only shown,
 // because it does so unless told otherwise; "" if it has made the change, or was told to show it.
 func noteDryRun(o *op.Operation, input json.RawMessage) string {
-	dry := o.In.Properties["dry_run"]
+	dry := o.In().Properties["dry_run"]
 	var given args
 	if dry == nil || string(dry.Default) != "true" || json.Unmarshal(input, &given) != nil ||
 		given["dry_run"] != nil {
@@ -186,7 +186,7 @@ func (f *Front) inputOf(ctx context.Context, c *op.Call, o *op.Operation, argume
 		return arguments, nil, nil // the operation refuses them
 	}
 	known := maps.Clone(given)
-	maps.DeleteFunc(known, func(name string, _ any) bool { return o.In.Properties[name] == nil })
+	maps.DeleteFunc(known, func(name string, _ any) bool { return o.In().Properties[name] == nil })
 	l := newLookup(f, c)
 	ids, err := l.withIDs(ctx, known)
 	if err != nil || reflect.DeepEqual(ids, known) {

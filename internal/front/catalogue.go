@@ -329,9 +329,9 @@ func (k *catalogue) entryOf(o *op.Operation) *entry {
 		add(text, 2)
 		e.phrases = append(e.phrases, phrase{text, wordsOf(text, 1), meaning.VectorOf(text, nil)})
 	}
-	for _, name := range o.In.PropertyOrder {
+	for _, name := range o.In().PropertyOrder {
 		add(name, 1)
-		add(o.In.Properties[name].Description, 0.5)
+		add(o.In().Properties[name].Description, 0.5)
 	}
 	e.center = centerOf(e.phrases)
 	k.entries.Store(o, e)

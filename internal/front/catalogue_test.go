@@ -1,6 +1,8 @@
 package front
 
 import (
+	"context"
+	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -10,16 +12,22 @@ import (
 	"loregate/internal/op"
 )
 
+// declare makes an operation that takes nothing.
+func declare(s op.Spec) *op.Operation {
+	return op.DefineLoose(s, &jsonschema.Schema{}, func(context.Context, *op.Call, json.RawMessage) (struct{}, error) {
+		return struct{}{}, nil
+	})
+}
+
 func TestOperationsAreFoundByWaysToAsk(t *testing.T) {
 	t.Parallel()
-	define := func(name, doc string, e access.Effect, asked ...string) *op.Operation {
-		return &op.Operation{Spec: op.Spec{Name: name, Title: name, Doc: doc, Effect: e, Asked: asked},
-			In: &jsonschema.Schema{}}
+	operation := func(name, doc string, e access.Effect, asked ...string) *op.Operation {
+		return declare(op.Spec{Name: name, Title: name, Doc: doc, Effect: e, Asked: asked})
 	}
 	all := []*op.Operation{
-		define("delete_card", "Move a card to the trash.", access.Destroy, "throw a page away"),
-		define("list_trash", "List the deleted cards.", access.Read, "thrown away pages", "contents of the bin"),
-		define("reveal", "Let players know of entities.", access.Write, "tell the table of a discovery"),
+		operation("delete_card", "Move a card to the trash.", access.Destroy, "throw a page away"),
+		operation("list_trash", "List the deleted cards.", access.Read, "thrown away pages", "contents of the bin"),
+		operation("reveal", "Let players know of entities.", access.Write, "tell the table of a discovery"),
 	}
 	for words, want := range map[string]string{
 		"throw this page away": "delete_card", "which pages were thrown away?": "list_trash",
@@ -42,10 +50,9 @@ func TestOperationsAreFoundByWaysToAsk(t *testing.T) {
 func TestOperationsAreFoundByOneSentence(t *testing.T) {
 	t.Parallel()
 	all := []*op.Operation{
-		{Spec: op.Spec{Name: "word_count", Title: "Count words", Doc: "Count the words of a page.", Effect: access.Read},
-			In: &jsonschema.Schema{}},
-		{Spec: op.Spec{Name: "leak_check", Title: "Check for leaks", Doc: "Check whether a secret is public.",
-			Effect: access.Write}, In: &jsonschema.Schema{}},
+		declare(op.Spec{Name: "word_count", Title: "Count words", Doc: "Count the words of a page.", Effect: access.Read}),
+		declare(op.Spec{Name: "leak_check", Title: "Check for leaks", Doc: "Check whether a secret is public.",
+			Effect: access.Write}),
 	}
 	k := new(catalogue)
 	if hits, unknown := k.rankParts(all, "The page has so many words on a page. Is a secret public?"); unknown || len(hits) != 2 {

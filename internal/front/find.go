@@ -127,16 +127,16 @@ func (f *Front) listed(c access.Caller) []*op.Operation {
 // describe describes an operation for a model that is going to call it.
 func describe(o *op.Operation, c access.Caller) operationFound {
 	d := operationFound{Operation: o.Name, Does: o.Doc, CallBy: doorOf(o)}
-	for _, name := range o.In.PropertyOrder {
+	for _, name := range o.In().PropertyOrder {
 		if slices.Contains(o.Envelope, name) || name == "campaign_id" && !c.SeveralWorlds() {
 			continue
 		}
 		star := ""
-		if slices.Contains(o.In.Required, name) {
+		if slices.Contains(o.In().Required, name) {
 			star = "*"
 		}
-		about := cmp.Or(o.Brief[name], o.In.Properties[name].Description)
-		d.Takes = append(d.Takes, name+star+" ("+kindOf(o.In.Properties[name])+"): "+about)
+		about := cmp.Or(o.Brief[name], o.In().Properties[name].Description)
+		d.Takes = append(d.Takes, name+star+" ("+kindOf(o.In().Properties[name])+"): "+about)
 	}
 	if len(o.Examples) > 0 && len(o.Examples[0].Input) < 300 {
 		d.Example = o.Examples[0].Input

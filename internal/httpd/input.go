@@ -29,7 +29,7 @@ type fields struct {
 }
 
 func (f *fields) add(name, text string) {
-	s := f.o.In.Properties[name]
+	s := f.o.In().Properties[name]
 	if s != nil && s.Type == "array" {
 		if f.lists == nil {
 			f.lists = map[string][]string{}
@@ -102,7 +102,7 @@ func (f *fields) addQuery(raw string, r *op.Request) error {
 				strings.ToValidUTF8(markup.Shorten(pair, 60), "?"))
 		}
 		name = f.o.Field(name)
-		known := f.o.In.Properties[name] != nil
+		known := f.o.In().Properties[name] != nil
 		switch {
 		case name == "world" && !known && !f.o.NoWorld:
 			if r.World != "" && r.World != value {
@@ -124,7 +124,7 @@ func (f *fields) ifMatch(lines []string) error {
 	if len(lines) == 0 || lines[0] == "*" {
 		return nil
 	}
-	s := f.o.In.Properties["if_match"]
+	s := f.o.In().Properties["if_match"]
 	if s == nil {
 		if !f.o.Writes() {
 			return nil
@@ -141,7 +141,7 @@ func (f *fields) ifMatch(lines []string) error {
 
 // addFilename gives the operation the name of an uploaded file, if it has a field for it.
 func (f *fields) addFilename(disposition string) {
-	if disposition == "" || f.o.In.Properties["filename"] == nil || bytes.Contains(f.json, []byte(`"filename":`)) {
+	if disposition == "" || f.o.In().Properties["filename"] == nil || bytes.Contains(f.json, []byte(`"filename":`)) {
 		return
 	}
 	_, params, err := mime.ParseMediaType(disposition)
@@ -184,7 +184,7 @@ func withoutPath(body []byte, names []string, vars map[string]string) []byte {
 func (f *fields) buildObject(body []byte) []byte {
 	members := f.json
 	for _, name := range f.listed {
-		members = appendMember(members, name, encodeList(f.o.In.Properties[name].Items, f.lists[name]))
+		members = appendMember(members, name, encodeList(f.o.In().Properties[name].Items, f.lists[name]))
 	}
 	if len(f.rest) > 0 {
 		members = appendMember(members, f.o.RestField(), slices.Concat([]byte{'{'}, f.rest[:len(f.rest)-1], []byte{'}'}))

@@ -36,7 +36,7 @@ func (o *Operation) Field(name string) string {
 	if o.declaresField(name) || o.loose {
 		return name
 	}
-	if field := o.aliases[name]; field != "" {
+	if field := o.input().aliases[name]; field != "" {
 		return field
 	}
 	if i := slices.IndexFunc(synonyms[name], o.declaresField); i >= 0 {

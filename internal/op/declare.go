@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/access"
 	"loregate/internal/body"
@@ -117,17 +116,11 @@ type Example struct {
 // output; InputSchema and OutputSchema are the schemas shown to callers.
 type Operation struct {
 	Spec
-	In, Out *jsonschema.Schema
 
-	handle   func(ctx context.Context, c *Call, input, upload []byte) (any, error)
-	shape    *shape
-	shownIn  *jsonschema.Schema
-	shownOut *jsonschema.Schema
-	upload   string            // input field that a raw body fills; "" for none
-	rest     string            // input field that takes unknown query parameters; "" for none
-	aliases  map[string]string // further names of input fields
-	loose    bool              // the handler checks the input itself
-	list     *listShape        // of an output that is a page of a list; nil for any other
+	input  func() *inputForm
+	output func() *outputForm
+	handle func(ctx context.Context, c *Call, input, upload []byte) (any, error)
+	loose  bool // the handler checks the input itself
 }
 
 // Call is an admitted call as passed to a handler.
@@ -274,7 +267,7 @@ func (o *Operation) Shown(a *Answer) json.RawMessage {
 		return a.Output
 	}
 	rest := a.Output[len(`{"`)+len(o.Unwrap)+len(`":`):]
-	if len(o.Out.Properties) == 1 {
+	if len(o.Out().Properties) == 1 {
 		return rest[:len(rest)-len(`}`)]
 	}
 	value, err := jsontext.NewDecoder(bytes.NewReader(rest)).ReadValue()

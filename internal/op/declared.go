@@ -36,14 +36,14 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	if o.Player != "" && !o.declaresField(o.Player) {
 		bad("Player %s is not an input field", o.Player)
 	}
-	if order := o.Out.PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
+	if order := o.Out().PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
 		bad("Unwrap %s must be the first field of the output", o.Unwrap)
 	}
-	if o.BodyLimit > 0 && o.upload == "" {
+	if o.BodyLimit > 0 && o.input().upload == "" {
 		bad("BodyLimit needs an input with a []byte field")
 	}
-	for _, name := range PropertyNames(o.In) {
-		if o.In.Properties[name].Description == "" {
+	for _, name := range PropertyNames(o.In()) {
+		if o.In().Properties[name].Description == "" {
 			bad("input field %s needs a description in a jsonschema tag", name)
 		}
 	}

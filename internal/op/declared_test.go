@@ -28,7 +28,16 @@ type twice struct {
 
 func nop[T any](_ context.Context, _ *op.Call, _ T) (echoOut, error) { return echoOut{}, nil }
 
-// NewLocal names every mistake in a declaration.
+// declare offers surfaces, and returns the mistakes in their declarations.
+func declare(surfaces ...op.Surface) error {
+	l, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{}, Surfaces: surfaces})
+	if err != nil {
+		return err
+	}
+	return l.Check()
+}
+
+// NewLocal and Check name every mistake in a declaration.
 func TestWrongDeclarations(t *testing.T) {
 	one := func(change func(*op.Spec)) []op.Surface {
 		s := spec("get_card", access.Read, access.RoleUser)
@@ -63,44 +72,39 @@ func TestWrongDeclarations(t *testing.T) {
 			"variables x and y need text between them"},
 		{"prompt", []op.Surface{{Name: "archive", Prompts: []*op.Prompt{{Name: "p"}}}}, "Render must be set"},
 	} {
-		_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{}, Surfaces: tc.surfaces})
+		err := declare(tc.surfaces...)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
 		}
 	}
 	a, b := spec("one", access.Read, access.RoleUser), spec("two", access.Read, access.RoleUser)
 	a.Route, b.Route = "GET /api/x/{name}", "GET /api/x/{sort}"
-	_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{},
-		Surfaces: []op.Surface{{Name: "archive", Operations: []*op.Operation{op.Define(a, echo), op.Define(b, echo)}}}})
+	err := declare(op.Surface{Name: "archive", Operations: []*op.Operation{op.Define(a, echo), op.Define(b, echo)}})
 	if err == nil || !strings.Contains(err.Error(), "is already the route of one") {
 		t.Errorf("two routes that match the same: %v", err)
 	}
 }
 
 func TestDefineRefusesTypes(t *testing.T) {
-	refused := func(name string, f func()) {
+	refused := func(name string, o *op.Operation) {
 		defer func() {
 			if recover() == nil {
 				t.Errorf("%s was taken", name)
 			}
 		}()
-		f()
+		o.In()
 	}
 	s := spec("x", access.Read, access.RoleUser)
-	refused("a duration", func() { op.Define(s, nop[struct{ D time.Duration }]) })
-	refused("a channel", func() { op.Define(s, nop[struct{ C chan int }]) })
-	refused("no struct", func() { op.Define(s, nop[[]string]) })
-	refused("a default that is required", func() {
-		op.Define(s, nop[struct {
-			N int `json:"n" default:"1"`
-		}])
-	})
-	refused("two fields of a name, one of them embedded", func() { op.Define(s, nop[twice]) })
-	refused("a broken pattern", func() {
-		op.Define(s, nop[struct {
-			A string `json:"a" pattern:"("`
-		}])
-	})
+	refused("a duration", op.Define(s, nop[struct{ D time.Duration }]))
+	refused("a channel", op.Define(s, nop[struct{ C chan int }]))
+	refused("no struct", op.Define(s, nop[[]string]))
+	refused("a default that is required", op.Define(s, nop[struct {
+		N int `json:"n" default:"1"`
+	}]))
+	refused("two fields of a name, one of them embedded", op.Define(s, nop[twice]))
+	refused("a broken pattern", op.Define(s, nop[struct {
+		A string `json:"a" pattern:"("`
+	}]))
 }
 
 // The schemas shown to callers allow null only where it is accepted, and contain the engine's own

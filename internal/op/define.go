@@ -2,8 +2,10 @@ package op
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -11,8 +13,8 @@ import (
 	"loregate/internal/access"
 )
 
-// Define makes an operation from its declaration, types and handler. It panics if the declaration
-// is wrong; a test that builds the surfaces finds that.
+// Define makes an operation from its declaration, types and handler. The types are read when they are first needed,
+// with a panic if they are wrong; [Local.Check] finds that.
 //
 // In and Out are structs. Their tags are the whole schema:
 //
@@ -46,31 +48,15 @@ import (
 // true makes the call a dry run: its grant commits nothing. An input field campaign_id names the
 // world. An input field idempotencyKey is another name for the key.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
-	in, err := inferInput(reflect.TypeFor[In]())
-	if err != nil {
-		panic("op: input of " + s.Name + ": " + err.Error())
-	}
-	out, err := inferOutput(reflect.TypeFor[Out]())
-	if err != nil {
-		panic("op: output of " + s.Name + ": " + err.Error())
-	}
-	o := &Operation{Spec: s, In: in, Out: out}
-	if o.list, err = listShapeOf(reflect.TypeFor[Out]()); err != nil {
-		panic("op: output of " + s.Name + ": " + err.Error())
-	}
-	if o.shape, err = compileSchema(in); err != nil {
-		panic("op: input of " + s.Name + ": " + err.Error())
-	}
-	o.upload, o.rest = specialFields(reflect.TypeFor[In]())
-	o.aliases = aliasesOf(reflect.TypeFor[In]())
-	o.shownIn, o.shownOut = shownInput(o), shownOutput(o)
-	index := uploadIndex(reflect.TypeFor[In](), o.upload)
+	o := &Operation{Spec: s}
+	o.input = sync.OnceValue(func() *inputForm { return newInputForm(o, reflect.TypeFor[In]()) })
+	o.output = sync.OnceValue(func() *outputForm { return newOutputForm(o, reflect.TypeFor[Out]()) })
 	o.handle = func(ctx context.Context, c *Call, input, upload []byte) (any, error) {
 		var v In
 		if err := json.Unmarshal(input, &v, json.RejectUnknownMembers(true)); err != nil {
 			return nil, faultFromDecode(err)
 		}
-		if upload != nil && index != nil {
+		if index := o.input().uploadIndex; upload != nil && index != nil {
 			reflect.ValueOf(&v).Elem().FieldByIndex(index).SetBytes(upload)
 		}
 		return handle(ctx, c, v)
@@ -78,19 +64,75 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 	return o
 }
 
+// inputForm is all that the type of an operation's input says. It is made at its first use: a process uses few of the
+// operations that it offers.
+type inputForm struct {
+	schema, shown *jsonschema.Schema
+	shape         *shape
+	upload        string            // field that a raw body fills; "" for none
+	uploadIndex   []int             // of that field; nil for none
+	rest          string            // field that takes unknown query parameters; "" for none
+	aliases       map[string]string // further names of fields
+}
+
+func newInputForm(o *Operation, t reflect.Type) *inputForm {
+	schema, err := inferInput(t)
+	if err != nil {
+		panic("op: input of " + o.Name + ": " + err.Error())
+	}
+	f := formOf(o, schema)
+	f.upload, f.rest = specialFields(t)
+	f.uploadIndex = uploadIndex(t, f.upload)
+	f.aliases = aliasesOf(t)
+	return f
+}
+
+// formOf is the form of an input with a schema.
+func formOf(o *Operation, schema *jsonschema.Schema) *inputForm {
+	s, err := compileSchema(schema)
+	if err != nil {
+		panic("op: input of " + o.Name + ": " + err.Error())
+	}
+	return &inputForm{schema: schema, shown: shownInput(o, schema), shape: s}
+}
+
+// outputForm is all that the type of an operation's output says, made at its first use.
+type outputForm struct {
+	schema, shown *jsonschema.Schema
+	list          *listShape // of a page of a list; nil for any other output
+}
+
+func newOutputForm(o *Operation, t reflect.Type) *outputForm {
+	schema, err := inferOutput(t)
+	if err != nil {
+		panic("op: output of " + o.Name + ": " + err.Error())
+	}
+	list, err := listShapeOf(t)
+	if err != nil {
+		panic("op: output of " + o.Name + ": " + err.Error())
+	}
+	return &outputForm{schema: schema, shown: shownOutput(schema), list: list}
+}
+
+// In is the schema of the handler's input. It must not be changed.
+func (o *Operation) In() *jsonschema.Schema { return o.input().schema }
+
+// Out is the schema of the handler's output. It must not be changed.
+func (o *Operation) Out() *jsonschema.Schema { return o.output().schema }
+
 // InputSchema is the input schema shown to callers: In, plus the optional world and idempotency_key
 // where the operation takes them. It must not be changed.
-func (o *Operation) InputSchema() *jsonschema.Schema { return o.shownIn }
+func (o *Operation) InputSchema() *jsonschema.Schema { return o.input().shown }
 
 // OutputSchema is the output schema shown to callers: Out, plus truncated and next, because any
 // output may be cut. It must not be changed.
-func (o *Operation) OutputSchema() *jsonschema.Schema { return o.shownOut }
+func (o *Operation) OutputSchema() *jsonschema.Schema { return o.output().shown }
 
 // UploadField is the input field that a raw or multipart body fills; "" for none.
-func (o *Operation) UploadField() string { return o.upload }
+func (o *Operation) UploadField() string { return o.input().upload }
 
 // RestField is the input field that takes unknown query parameters; "" for none.
-func (o *Operation) RestField() string { return o.rest }
+func (o *Operation) RestField() string { return o.input().rest }
 
 // Writes reports whether the operation commits changes.
 func (o *Operation) Writes() bool { return o.Effect == access.Write || o.Effect == access.Destroy }
@@ -99,37 +141,29 @@ func (o *Operation) Writes() bool { return o.Effect == access.Write || o.Effect 
 func (o *Operation) takesKey() bool { return o.Effect != access.Read }
 
 // declaresField reports whether the handler's input has the field.
-func (o *Operation) declaresField(field string) bool { return o.In.Properties[field] != nil }
+func (o *Operation) declaresField(field string) bool { return o.In().Properties[field] != nil }
 
-func shownInput(o *Operation) *jsonschema.Schema {
-	s := o.In.CloneSchemas()
-	if s.Properties == nil {
-		s.Properties = map[string]*jsonschema.Schema{}
-	}
+func shownInput(o *Operation, schema *jsonschema.Schema) *jsonschema.Schema {
+	s := copyTop(schema)
 	add := func(name string, p *jsonschema.Schema) {
 		if s.Properties[name] == nil {
 			s.Properties[name] = p
 			s.PropertyOrder = append(s.PropertyOrder, name)
 		}
 	}
-	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
-	if !o.NoWorld && !o.declaresField("campaign_id") {
+	if !o.NoWorld && schema.Properties["campaign_id"] == nil {
 		add("world", &jsonschema.Schema{Type: "string",
 			Description: "Slug or id of the world; needed only where the key opens several."})
 	}
-	if o.takesKey() && !o.declaresField("idempotencyKey") {
+	if o.takesKey() && schema.Properties["idempotencyKey"] == nil {
 		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
 			Description: "A text of your choice: repeating the call with it has no second effect."})
 	}
 	return s
 }
 
-func shownOutput(o *Operation) *jsonschema.Schema {
-	s := o.Out.CloneSchemas()
-	if s.Properties == nil {
-		s.Properties = map[string]*jsonschema.Schema{}
-	}
-	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
+func shownOutput(schema *jsonschema.Schema) *jsonschema.Schema {
+	s := copyTop(schema)
 	// No descriptions here: they would be repeated in every listed tool.
 	for _, field := range []struct{ name, kind string }{{"truncated", "boolean"}, {"next", "object"}} {
 		if s.Properties[field.name] == nil {
@@ -140,4 +174,13 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 		}
 	}
 	return s
+}
+
+// copyTop copies an object's schema so that fields can be added to it.
+func copyTop(schema *jsonschema.Schema) *jsonschema.Schema {
+	s := *schema
+	s.Properties = make(map[string]*jsonschema.Schema, len(schema.Properties)+2)
+	maps.Copy(s.Properties, schema.Properties)
+	s.PropertyOrder = slices.Clone(schema.PropertyOrder)
+	return &s
 }

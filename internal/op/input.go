@@ -51,16 +51,16 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 	var f faults
 	o.fillIn(&n, &in, r)
 	o.takeEngineFields(&n, &in, &f)
-	if r.Upload != nil && o.upload != "" {
-		n.takeMember(o.upload)
-		n.kids = append(n.kids, member{o.upload, node{kind: '"'}})
+	if r.Upload != nil && o.input().upload != "" {
+		n.takeMember(o.input().upload)
+		n.kids = append(n.kids, member{o.input().upload, node{kind: '"'}})
 	}
 	if !o.loose {
 		o.applyAliases(&n)
-		o.shape.checkValue(&n, nil, &f)
+		o.input().shape.checkValue(&n, nil, &f)
 	}
-	if r.Upload != nil && o.upload != "" {
-		n.takeMember(o.upload)
+	if r.Upload != nil && o.input().upload != "" {
+		n.takeMember(o.input().upload)
 	}
 	o.setGuardFields(&n, &in)
 	o.setUnsure(&n, &in, &f)
@@ -83,7 +83,7 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 // takeUpload takes a file out of an input that has it as base64, so that a file is handled in one way however it
 // came. A text that is not base64 stays, and is refused when the input is decoded.
 func (o *Operation) takeUpload(n *node) *body.File {
-	v := n.member(o.upload)
+	v := n.member(o.input().upload)
 	if v == nil || v.kind != '"' {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (o *Operation) takeUpload(n *node) *body.File {
 	if err != nil || strings.ContainsAny(v.text, "\r\n") {
 		return nil
 	}
-	n.takeMember(o.upload)
+	n.takeMember(o.input().upload)
 	return body.Bytes(data)
 }
 
@@ -112,7 +112,7 @@ func (o *Operation) checkFileSize(n *node, upload *body.File) error {
 	if upload != nil {
 		size = int(upload.Size())
 	}
-	if v := n.member(o.upload); v != nil && o.upload != "" {
+	if v := n.member(o.input().upload); v != nil && o.input().upload != "" {
 		size = base64.StdEncoding.DecodedLen(len(v.text)) - strings.Count(v.text[max(len(v.text)-2, 0):], "=")
 	}
 	if o.BodyLimit == 0 || int64(size) <= o.BodyLimit {
@@ -182,7 +182,7 @@ func (o *Operation) setGuardFields(n *node, in *input) {
 		in.dry = in.dry || v.kind == 't'
 	}
 	if o.Target != "" {
-		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In.Properties[o.Target], v.text) {
+		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In().Properties[o.Target], v.text) {
 			in.target = markup.Shorten(v.text, 255)
 		}
 	}

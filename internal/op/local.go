@@ -70,8 +70,8 @@ type Local struct {
 
 var _ Invoker = (*Local)(nil)
 
-// NewLocal makes a Local and checks every declaration: unique names and routes, texts, path
-// variables, and examples against the schemas. Its error lists every mistake.
+// NewLocal makes a Local. Its error lists what is declared twice, and resources whose addresses cannot be read; Check
+// checks the declarations in full.
 func NewLocal(c Config) (*Local, error) {
 	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse,
 		near: c.Near, gmManages: c.GMManages,
@@ -90,7 +90,6 @@ func NewLocal(c Config) (*Local, error) {
 	for _, s := range c.Surfaces {
 		l.addSurface(s, &wrong)
 	}
-	checkRoutes(l.operations, &wrong)
 	if c.Worlds == nil && slices.ContainsFunc(l.operations, func(o *Operation) bool { return !o.NoWorld }) {
 		wrong.add("Worlds is needed")
 	}
@@ -108,7 +107,6 @@ func (l *Local) addSurface(s Surface, wrong *problems) {
 		}
 		l.byName[o.Name] = o
 		l.operations = append(l.operations, o)
-		checkOperation(o, s.Name, wrong)
 	}
 	for _, r := range s.Resources {
 		if slices.Contains(l.resources, r) {
@@ -118,7 +116,6 @@ func (l *Local) addSurface(s Surface, wrong *problems) {
 		if err != nil {
 			wrong.add("resource %s: %v", r.Name, err)
 		}
-		checkResource(r, l.resources, wrong)
 		l.templates[r] = t
 		l.resources = append(l.resources, r)
 	}
@@ -126,12 +123,34 @@ func (l *Local) addSurface(s Surface, wrong *problems) {
 		if slices.Contains(l.prompts, p) {
 			continue
 		}
-		checkPrompt(p, l.prompts, wrong)
 		l.prompts = append(l.prompts, p)
 	}
-	for _, f := range s.Feeds {
-		checkFeed(f, s.Name, wrong)
+}
+
+// Check checks every declaration: texts, routes and their variables, and examples against the schemas. Its error lists
+// every mistake. It reads the types of all operations, which takes too long for the start of a process.
+func (l *Local) Check() error {
+	var wrong problems
+	seen := map[*Operation]bool{}
+	for _, s := range l.surfaces {
+		for _, o := range s.Operations {
+			if !seen[o] {
+				seen[o] = true
+				checkOperation(o, s.Name, &wrong)
+			}
+		}
+		for _, f := range s.Feeds {
+			checkFeed(f, s.Name, &wrong)
+		}
 	}
+	checkRoutes(l.operations, &wrong)
+	for i, r := range l.resources {
+		checkResource(r, l.resources[:i], &wrong)
+	}
+	for i, p := range l.prompts {
+		checkPrompt(p, l.prompts[:i], &wrong)
+	}
+	return wrong.err()
 }
 
 // problems collects the mistakes found in declarations.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -15,15 +16,9 @@ import (
 // fields, so that it can record the faults of the input.
 func DefineLoose[Out any](s Spec, in *jsonschema.Schema,
 	handle func(ctx context.Context, c *Call, input json.RawMessage) (Out, error)) *Operation {
-	out, err := inferOutput(reflect.TypeFor[Out]())
-	if err != nil {
-		panic("op: output of " + s.Name + ": " + err.Error())
-	}
-	o := &Operation{Spec: s, In: in, Out: out, loose: true}
-	if o.shape, err = compileSchema(in); err != nil {
-		panic("op: input of " + s.Name + ": " + err.Error())
-	}
-	o.shownIn, o.shownOut = shownInput(o), shownOutput(o)
+	o := &Operation{Spec: s, loose: true}
+	o.input = sync.OnceValue(func() *inputForm { return formOf(o, in) })
+	o.output = sync.OnceValue(func() *outputForm { return newOutputForm(o, reflect.TypeFor[Out]()) })
 	o.handle = func(ctx context.Context, c *Call, input, _ []byte) (any, error) { return handle(ctx, c, input) }
 	return o
 }

@@ -69,7 +69,7 @@ func OpenAPI(info APIInfo) []byte {
 type apiDoc struct{ schemas object }
 
 func (d *apiDoc) describeOperation(o *Operation) object {
-	in := d.moveDefs(o.In, o.Name+"_in")
+	in := d.moveDefs(o.In(), o.Name+"_in")
 	out := d.moveDefs(o.OutputSchema(), o.Name+"_out")
 	if o.Unwrap != "" {
 		out = out.Properties[o.Unwrap]
@@ -210,7 +210,7 @@ func (d *apiDoc) listParameters(o *Operation, in *jsonschema.Schema) []any {
 		}
 	}
 	if !o.NoWorld && !o.declaresField("world") && !o.declaresField("campaign_id") {
-		list = append(list, newParameter("query", "world", o.shownIn.Properties["world"], false))
+		list = append(list, newParameter("query", "world", o.InputSchema().Properties["world"], false))
 	}
 	if o.takesKey() {
 		list = append(list, newParameter("header", "Idempotency-Key",

@@ -48,10 +48,10 @@ func (o *Operation) cutOutput(out any, budget int) (shorter any, next map[string
 	if c, cuttable := out.(Cuttable); cuttable {
 		return c.Cut(budget)
 	}
-	if o.list == nil {
+	if o.output().list == nil {
 		return out, nil, false
 	}
-	return o.list.cut(out, budget)
+	return o.output().list.cut(out, budget)
 }
 
 // encodeCut encodes a shortened output and adds truncated and next, unless the output declares them
@@ -61,10 +61,10 @@ func (o *Operation) encodeCut(shorter any, next map[string]any, in input) (json.
 	if err != nil {
 		return nil, fault.New(fault.Internal, "shortened output of %s", o.Name).Because(err)
 	}
-	if o.Out.Properties["truncated"] == nil {
+	if o.Out().Properties["truncated"] == nil {
 		b = appendMember(b, "truncated", []byte("true"))
 	}
-	if o.Out.Properties["next"] == nil {
+	if o.Out().Properties["next"] == nil {
 		call, err := o.encodeContinuation(next, in)
 		if err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (o *Operation) withOlder(shown []byte, older Older) (json.RawMessage, error
 	}
 	replaces := false
 	for name := range added {
-		replaces = replaces || o.Out.Properties[name] != nil
+		replaces = replaces || o.Out().Properties[name] != nil
 	}
 	if !replaces {
 		b := append(make([]byte, 0, len(shown)+len(more)), shown[:len(shown)-1]...)

@@ -34,7 +34,7 @@ func errorOfPart(operation string, err error) error {
 }
 
 // needsCampaign reports whether the operation's input must name a campaign.
-func (o *Operation) needsCampaign() bool { return slices.Contains(o.In.Required, campaignField) }
+func (o *Operation) needsCampaign() bool { return slices.Contains(o.In().Required, campaignField) }
 
 // campaignField is the input field by which operations of a campaign name their world.
 const campaignField = "campaign_id"

@@ -319,9 +319,9 @@ func (s *Studio) describeTools() []toolDoc {
 		if o == nil {
 			continue
 		}
-		for name, p := range o.In.Properties {
+		for name, p := range o.In().Properties {
 			if !slices.Contains(hiddenFields, name) {
-				one.With[name] = fieldDoc{Type: p.Type, Needed: slices.Contains(o.In.Required, name), OneOf: p.Enum,
+				one.With[name] = fieldDoc{Type: p.Type, Needed: slices.Contains(o.In().Required, name), OneOf: p.Enum,
 					Is: p.Description}
 			}
 		}

@@ -214,7 +214,7 @@ func (s *growthMeter) costInputs(o *op.Operation, p inputPlace) (list []map[stri
 		return list
 	}
 	required := maps.Clone(all[0])
-	maps.DeleteFunc(required, func(name string, _ any) bool { return !slices.Contains(o.In.Required, name) })
+	maps.DeleteFunc(required, func(name string, _ any) bool { return !slices.Contains(o.In().Required, name) })
 	return []map[string]any{all[0], required}
 }
 
