@@ -14,7 +14,8 @@ import (
 
 // declare makes an operation that takes nothing.
 func declare(s op.Spec) *op.Operation {
-	return op.DefineLoose(s, &jsonschema.Schema{}, func(context.Context, *op.Call, json.RawMessage) (struct{}, error) {
+	none := func() (*jsonschema.Schema, error) { return &jsonschema.Schema{}, nil }
+	return op.DefineLoose(s, none, func(context.Context, *op.Call, json.RawMessage) (struct{}, error) {
 		return struct{}{}, nil
 	})
 }

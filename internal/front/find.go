@@ -127,6 +127,7 @@ func (f *Front) listed(c access.Caller) []*op.Operation {
 // describe describes an operation for a model that is going to call it.
 func describe(o *op.Operation, c access.Caller) operationFound {
 	d := operationFound{Operation: o.Name, Does: o.Doc, CallBy: doorOf(o)}
+	brief := o.BriefFields()
 	for _, name := range o.In().PropertyOrder {
 		if slices.Contains(o.Envelope, name) || name == "campaign_id" && !c.SeveralWorlds() {
 			continue
@@ -135,7 +136,7 @@ func describe(o *op.Operation, c access.Caller) operationFound {
 		if slices.Contains(o.In().Required, name) {
 			star = "*"
 		}
-		about := cmp.Or(o.Brief[name], o.In().Properties[name].Description)
+		about := cmp.Or(brief[name], o.In().Properties[name].Description)
 		d.Takes = append(d.Takes, name+star+" ("+kindOf(o.In().Properties[name])+"): "+about)
 	}
 	if len(o.Examples) > 0 && len(o.Examples[0].Input) < 300 {

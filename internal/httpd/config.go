@@ -139,11 +139,8 @@ func New(c Config) (http.Handler, error) {
 		}
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	s := &server{Config: c, router: newRouter(), underWay: access.NewSlots(c.PerAddress)}
-	var err error
-	if s.authShape, err = op.ShapeOf[authIn](); err != nil {
-		return nil, err
-	}
+	s := &server{Config: c, router: newRouter(), underWay: access.NewSlots(c.PerAddress),
+		authShape: op.ShapeOf[authIn]()}
 	if err := s.addRoutes(); err != nil {
 		return nil, err
 	}

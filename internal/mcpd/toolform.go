@@ -74,12 +74,12 @@ func shownInput(o *op.Operation, f toolForm) *jsonschema.Schema {
 	if f.short {
 		drop = append(append(drop, "idempotency_key", "idempotencyKey"), o.Envelope...)
 	}
-	s := o.InputSchema()
-	if len(o.Brief) == 0 && !slices.ContainsFunc(drop, func(name string) bool { return s.Properties[name] != nil }) {
+	s, brief := o.InputSchema(), o.BriefFields()
+	if len(brief) == 0 && !slices.ContainsFunc(drop, func(name string) bool { return s.Properties[name] != nil }) {
 		return s
 	}
 	s = s.CloneSchemas()
-	for name, words := range o.Brief {
+	for name, words := range brief {
 		s.Properties[name] = &jsonschema.Schema{Type: "object", Description: words}
 		s.Defs = nil
 	}

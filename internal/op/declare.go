@@ -64,7 +64,7 @@ type Spec struct {
 
 	// Brief has the words by which lists of tools describe an object among the input fields, in place of its schema.
 	// InputSchema, REST and the docs have the whole one.
-	Brief map[string]string
+	Brief func() map[string]string
 
 	// Delegates: the handler changes nothing itself. It calls other operations, each of which is
 	// admitted, diverted and recorded by itself; see Call.PartOf.

@@ -128,6 +128,14 @@ func (o *Operation) InputSchema() *jsonschema.Schema { return o.input().shown }
 // output may be cut. It must not be changed.
 func (o *Operation) OutputSchema() *jsonschema.Schema { return o.output().shown }
 
+// BriefFields returns the words of Brief.
+func (o *Operation) BriefFields() map[string]string {
+	if o.Brief == nil {
+		return nil
+	}
+	return o.Brief()
+}
+
 // UploadField is the input field that a raw or multipart body fills; "" for none.
 func (o *Operation) UploadField() string { return o.input().upload }
 

@@ -12,12 +12,18 @@ import (
 )
 
 // DefineLoose is Define for an operation that checks its input itself. Callers are shown the
-// schema, but the handler is given any strict JSON object, canonical and without the engine's own
+// schema that in returns, but the handler is given any strict JSON object, canonical and without the engine's own
 // fields, so that it can record the faults of the input.
-func DefineLoose[Out any](s Spec, in *jsonschema.Schema,
+func DefineLoose[Out any](s Spec, in func() (*jsonschema.Schema, error),
 	handle func(ctx context.Context, c *Call, input json.RawMessage) (Out, error)) *Operation {
 	o := &Operation{Spec: s, loose: true}
-	o.input = sync.OnceValue(func() *inputForm { return formOf(o, in) })
+	o.input = sync.OnceValue(func() *inputForm { 
+		schema, err := in()
+		if err != nil {
+			panic("op: input of " + s.Name + ": " + err.Error())
+		}
+		return formOf(o, schema)
+	})
 	o.output = sync.OnceValue(func() *outputForm { return newOutputForm(o, reflect.TypeFor[Out]()) })
 	o.handle = func(ctx context.Context, c *Call, input, _ []byte) (any, error) { return handle(ctx, c, input) }
 	return o

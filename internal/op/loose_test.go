@@ -22,11 +22,7 @@ type looseOut struct {
 
 // The handler judges the faults of a loose operation's input; broken JSON never reaches it.
 func TestLooseInputReachesItsHandler(t *testing.T) {
-	in, err := op.InputOf[looseIn]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := op.DefineLoose(spec("judge", access.Propose, access.RoleUser), in,
+	o := op.DefineLoose(spec("judge", access.Propose, access.RoleUser), op.InputOf[looseIn],
 		func(_ context.Context, _ *op.Call, input json.RawMessage) (looseOut, error) {
 			return looseOut{string(input)}, nil
 		})

@@ -36,7 +36,7 @@ type Kind struct {
 	// required.
 	Fallbacks []string
 
-	schema *jsonschema.Schema
+	schema func() (*jsonschema.Schema, error)
 	decode func(payload json.RawMessage) (Draft, error)
 }
 
@@ -152,8 +152,7 @@ func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, erro
 	return list, err
 }
 
-// Define returns a Kind whose schema comes from the tags of the payload type (see op.Define). It
-// panics if the tags are invalid; any test that builds the kinds detects that.
+// Define returns a Kind whose schema comes from the tags of the payload type (see op.Define).
 func Define[P Draft](k Kind) *Kind {
 	return DefineWith(k, func(p P) Draft { return p })
 }
@@ -164,13 +163,8 @@ func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 }
 
 func define[P any](k Kind, draft func(P) (Draft, error)) *Kind {
-	shape, err := op.ShapeOf[P]()
-	if err != nil {
-		panic("proposal: kind " + k.Name + ": " + err.Error())
-	}
-	if k.schema, err = op.InputOf[P](); err != nil {
-		panic("proposal: kind " + k.Name + ": " + err.Error())
-	}
+	shape := op.ShapeOf[P]()
+	k.schema = op.InputOf[P]
 	k.decode = func(payload json.RawMessage) (Draft, error) {
 		var p P
 		if err := shape.Decode(payload, &p); err != nil {

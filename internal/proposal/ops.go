@@ -37,10 +37,7 @@ var commonNames = []string{"contextRef", "purpose", "provenance", "idempotencyKe
 
 // toolOperation returns the operation that proposes a kind.
 func (s *Service) toolOperation(k *Kind) *op.Operation {
-	shape, err := op.ShapeOf[Common]()
-	if err != nil {
-		panic("proposal: " + err.Error()) // Common is wrong; any test detects that
-	}
+	shape := op.ShapeOf[Common]()
 	spec := op.Spec{
 		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Asked: k.Tool.Asked,
 		Surfaces: k.Tool.Surfaces, Effect: access.Propose,
@@ -49,7 +46,7 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 		Meta: map[string]any{"toolId": k.Tool.ID}, Envelope: []string{"purpose", "provenance", "idempotencyKey",
 			"correlationId"},
 	}
-	return op.DefineLoose(spec, toolSchema(k),
+	return op.DefineLoose(spec, k.toolSchema,
 		func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
 			payload, rest, err := splitInput(input)
 			if err != nil {
@@ -64,15 +61,18 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 }
 
 // toolSchema returns the schema of a kind's payload extended by the members of Common.
-func toolSchema(k *Kind) *jsonschema.Schema {
+func (k *Kind) toolSchema() (*jsonschema.Schema, error) {
+	all, err := k.schema()
+	if err != nil {
+		return nil, err
+	}
 	common, err := op.InputOf[Common]()
 	if err != nil {
-		panic("proposal: " + err.Error())
+		return nil, err
 	}
-	all := k.schema.CloneSchemas()
-	all.PropertyOrder = append(slices.Clone(all.PropertyOrder), common.PropertyOrder...)
+	all.PropertyOrder = append(all.PropertyOrder, common.PropertyOrder...)
 	maps.Copy(all.Properties, common.Properties)
-	return all
+	return all, nil
 }
 
 // splitInput separates the members of Common from an input.

@@ -79,7 +79,7 @@ func (s *Studio) toolSpec(t *Tool) op.Spec {
 		o.Effect = access.Destroy
 	}
 	if t.Name == "scene_spec" {
-		o.Brief = briefScene()
+		o.Brief = briefScene
 	}
 	for _, e := range t.Examples {
 		o.Examples = append(o.Examples, op.Example{Title: e.Title, Input: e.Input})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
@@ -23,7 +22,7 @@ const (
 	maxNesting = 60
 )
 
-var shape = sync.OnceValues(op.ShapeOf[Scene])
+var shape = op.ShapeOf[Scene]()
 
 // Schema returns the JSON Schema of the language.
 func Schema() (*jsonschema.Schema, error) { return op.For[Scene]() }
@@ -71,12 +70,8 @@ func Parse(text []byte) (*Scene, error) {
 
 // Decode decodes a scene from JSON and checks it.
 func Decode(data []byte) (*Scene, error) {
-	s, err := shape()
-	if err != nil {
-		return nil, err
-	}
 	out := &Scene{}
-	if err := s.Decode(data, out); err != nil {
+	if err := shape.Decode(data, out); err != nil {
 		return nil, err
 	}
 	return out, out.Check()

@@ -60,10 +60,7 @@ func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 	s := worldtest.New(t)
 	p := s.Joins("Mira")
 	s.Joins("Tam")
-	shape, err := op.ShapeOf[play.ProposedAct]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shape := op.ShapeOf[play.ProposedAct]()
 	issues := func(text string) []proposal.Issue {
 		t.Helper()
 		parsed := s.As("user").Call("parse-command", `{"text":`+asJSON(text)+`,"playerId":"`+p.ID.String()+`"}`)
