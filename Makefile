@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz proof judge docs dist pictures scenes
+.PHONY: test quick run build bench bench-guard bench-scale conformance fuzz proof judge docs dist pictures scenes
 
 test:
 	./scripts/test.sh
@@ -18,6 +18,9 @@ build:
 
 bench:
 	./scripts/bench.sh
+
+bench-guard:
+	./scripts/bench-guard.sh
 
 bench-scale:
 	./scripts/bench-scale.sh

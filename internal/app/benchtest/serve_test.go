@@ -46,12 +46,13 @@ type served struct {
 	url  string
 	pid  int
 	stop func() // also called at the end of the benchmark
+	exec *exec.Cmd
 }
 
 // startServer starts serve and waits until it listens.
-func startServer(b *testing.B, path, dir string) served {
+func startServer(b *testing.B, path, dir string, more ...string) served {
 	b.Helper()
-	c := command(b, path, dir, "serve", "--addr", "127.0.0.1:0")
+	c := command(b, path, dir, append([]string{"serve", "--addr", "127.0.0.1:0"}, more...)...)
 	said, err := c.StderrPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -75,7 +76,7 @@ func startServer(b *testing.B, path, dir string) served {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }() // until it ends
-	return served{url, c.Process.Pid, stop}
+	return served{url, c.Process.Pid, stop, c}
 }
 
 // memory returns a figure of the process's memory in MB, by its name in /proc: VmHWM is the peak so

@@ -266,9 +266,13 @@ func change(b *testing.B, a *app.App, w access.WorldID, f func(*canon.Plan) erro
 	}
 }
 
-// sizes returns the numbers of cards in the worlds that are measured. BENCH_CARDS adds one.
+// sizes returns the numbers of cards in the worlds that are measured. BENCH_CARDS adds one, and
+// BENCH_SIZE is the only one.
 func sizes(b *testing.B) []int {
 	list := []int{1_000, 100_000}
+	if n, err := strconv.Atoi(os.Getenv("BENCH_SIZE")); err == nil {
+		list = []int{n}
+	}
 	if v := os.Getenv("BENCH_CARDS"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {
