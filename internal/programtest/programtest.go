@@ -3,7 +3,8 @@
 // Its invariant: a test whose program is absent is skipped with a line that names the program, and fails
 // with REQUIRE_ENGINES=1, as in continuous integration. With NO_ENGINES=1 every program counts as absent:
 // the tests then run as on a machine that has none of them. SKIPPED_TESTS names a file to which each test that lacked a
-// program is added, so that scripts/test.sh can run these, and no others, when the programs are there.
+// program is added, so that scripts/test.sh can run these, and no others, when the programs are there. Tests that take
+// long run with PROOF=1 only.
 package programtest
 
 import (
@@ -47,6 +48,17 @@ func Look(name string, places ...string) (path string, ok bool) {
 	}
 	return "", false
 }
+
+// Long skips a test that takes longer than an ordinary run can afford, unless PROOF=1, as in make proof.
+func Long(t testing.TB) {
+	t.Helper()
+	if !Proof() {
+		t.Skip("a long test: it runs with PROOF=1, as in make proof")
+	}
+}
+
+// Proof reports whether tests run whole: with PROOF=1, as in make proof. Otherwise they prove the same on a sample.
+func Proof() bool { return os.Getenv("PROOF") == "1" }
 
 // Absent skips a test because a part of the machine is absent, or fails it with REQUIRE_ENGINES=1.
 func Absent(t testing.TB, why string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
+	"loregate/internal/programtest"
 )
 
 // softwareGL lets Chromium draw WebGL without a graphics card.
@@ -30,11 +31,14 @@ func (s *stage) buildScene(audience string) (run, file string) {
 // TestASceneIsSeenIn3D shows a scene with software WebGL, turns it by buttons and keys, and checks that the page without
 // WebGL, without scripts and for players has what it should.
 func TestASceneIsSeenIn3D(t *testing.T) {
-	t.Parallel()
 	s := newStage(t)
 	run, file := s.buildScene("gm")
 	script := loadAxe(t)
-	for _, width := range []int64{1280, 390} {
+	widths := []int64{390, 1280}
+	if !programtest.Proof() {
+		widths = widths[:1]
+	}
+	for _, width := range widths {
 		p := newTab(t, s.base, width, softwareGL...)
 		if width == 390 {
 			p.dark()
@@ -100,7 +104,7 @@ const glb = `{
 // TestScenesThatCannotBeSeen opens the 3D view of files that are damaged, too large, or need an extension: each time
 // the page tells why and offers the file.
 func TestScenesThatCannotBeSeen(t *testing.T) {
-	t.Parallel()
+	programtest.Long(t)
 	s := newStage(t)
 	_, file := s.buildScene("gm")
 	script := loadAxe(t)
