@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/access"
 	"loregate/internal/identity"

@@ -3,7 +3,7 @@ package secrecy
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/decoded"
 	"loregate/internal/lazyregexp"

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"math"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/exchange"
 )

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // number is a number of a recipe: an expression that is evaluated in a scope. It is nil if the

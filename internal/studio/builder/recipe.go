@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/studio/scene"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
