@@ -51,7 +51,7 @@ type agentQuestCmd struct {
 
 func (c agentQuestCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.withApp(ctx, func(a *app.App) error {
-		role, _ := access.ParseRole(c.Role) // the flag allows only roles
+		role, _ := access.ParseRole(c.Role) // the tag enum allows only roles
 		done, err := a.ProposeQuest(ctx, c.World, role, agent.QuestWish{Location: c.Location, Drafts: c.Committee, Seed: c.Seed,
 			Reward: c.Reward})
 		if err != nil {

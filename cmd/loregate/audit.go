@@ -94,7 +94,7 @@ type purgeCmd struct {
 	Yes     bool   `help:"Erase without asking. Erased content cannot be restored." required:""`
 }
 
-func (p purgeCmd) Run(ctx context.Context) error {
+func (p purgeCmd) Run(ctx context.Context, _ io.Writer) error {
 	return p.withStore(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
 }
 

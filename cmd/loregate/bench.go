@@ -20,7 +20,7 @@ import (
 type benchCmd struct {
 	URL          []string      `help:"Server to put under load. Give several if they share a store." name:"url" default:"http://127.0.0.1:8420" placeholder:"URL"`
 	KeyEnv       string        `help:"Environment variable that contains the API key." name:"api-key-env" default:"LOREGATE_KEY" placeholder:"VAR"`
-	Role         string        `help:"Role of the calls. Default: admin, or gm with --keep." enum:"user,gm,admin," default:""`
+	Role         string        `help:"Role of the calls: user, gm or admin. Default: admin, or gm with --keep." enum:"user,gm,admin," default:""`
 	World        string        `help:"World to write to, by slug. Use one that you created for this purpose." required:"" placeholder:"WORLD"`
 	Cards        int           `help:"Cards to write before the load begins. Cards of an earlier run with the same seed, number and --keep are used again." default:"200"`
 	Clients      int           `help:"Highest number of concurrent calls." default:"8"`

@@ -47,7 +47,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		return fault.New(fault.Invalid, "import: name the folder or file, as in: loregate import %s ./vault",
 			cmp.Or(f.Name, "markdown"))
 	}
-	level, _ := access.ParseLevel(i.Level) // kong checked it
+	level, _ := access.ParseLevel(i.Level) // the tag enum allows only levels
 	return i.withApp(ctx, func(a *app.App) error {
 		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
 			Plan: i.Plan, History: i.History,
@@ -84,11 +84,11 @@ type exportCmd struct {
 	Format string `arg:"" help:"markdown: a folder of Markdown notes. lore: one file with the whole world, or with the part that --as names. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2. table: a file of CSV, TSV or JSON lines, by the end of its name. memory: a knowledge graph as JSON lines. site: a folder of web pages with a search, for any web server." enum:"markdown,lore,lorebook,character,character-v2,table,memory,site"`
 	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files, unless it is a copy of the imported vault."`
 	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
-	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`
+	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user" placeholder:"ROLE"`
 }
 
 func (e exportCmd) Run(ctx context.Context, out io.Writer) error {
-	role, _ := access.ParseRole(e.As) // kong checked it
+	role, _ := access.ParseRole(e.As) // the tag enum allows only roles
 	return e.withStore(ctx, func(a *app.App) error {
 		summary, err := a.Export(ctx, e.Format, e.World, e.Path, role, progress("exporting"))
 		return printResult(out, err, "%v", summary)

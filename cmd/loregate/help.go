@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
-	"io"
+	"cmp"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/alecthomas/kong"
-
-	"loregate/internal/agent"
-	"loregate/internal/stem"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const overview = `One canon for each fictional world, and one gate that all access passes.
@@ -18,42 +17,92 @@ Begin with: loregate serve --sample
 Results are written to standard output, everything else to standard error. The exit status is 0 if the command
 succeeded, 1 if it failed, 2 if the command line is wrong, and 130 if the command was interrupted.`
 
-// newParser returns the parser of the command line, which prints to out and errOut.
-func newParser(out, errOut io.Writer) (*kong.Kong, error) {
-	return kong.New(&cli{}, kong.Name("loregate"), kong.Description(overview), kong.ExplicitGroups(groups),
-		kong.Vars{"agents": strings.Join(agent.Names(), ", "), "languages": strings.Join(stem.Languages(), ",")},
-		kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+// groups are the headings under which help lists the commands.
+var groups = []*cobra.Group{
+	{ID: "serve", Title: "Serve:"},
+	{ID: "worlds", Title: "Worlds and their content:"},
+	{ID: "callers", Title: "Keys and tokens:"},
+	{ID: "operations", Title: "Any operation:"},
+	{ID: "upkeep", Title: "Back up, verify and move a store:"},
+	{ID: "self", Title: "The program:"},
 }
 
-// helpCmd is only declared for help: normalizeArgs turns it into the flag.
-type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command, such as world or world member add."`
-}
-
-func (helpCmd) Run() error { return nil }
-
-// normalizeArgs rewrites the spellings that people first try for help and version into the form
-// that the parser accepts.
-func normalizeArgs(args []string) []string {
-	switch {
-	case len(args) == 0:
-		return []string{"--help"}
-	case args[0] == "help" && len(args) == 2 && args[1] == "--help":
-		return args
-	case args[0] == "help":
-		return append(args[1:len(args):len(args)], "--help")
-	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
-		return []string{"version"}
+// printHelp prints the use of a command, its arguments, subcommands and flags.
+func (p *parameters) printHelp(cmd *cobra.Command, _ []string) {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		p.line.err = refuseWords(cmd, words)
+		return
 	}
-	return args
+	h := helpPage{width: terminalWidth()}
+	fmt.Fprintf(&h, "Usage: %s\n", cmd.UseLine())
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
+		if !strings.HasPrefix(paragraph, "\t") { // a line to copy
+			paragraph = wrapText(paragraph, h.width)
+		}
+		fmt.Fprintf(&h, "\n%s\n", paragraph)
+	}
+	var arguments []helpRow
+	for _, v := range p.arguments {
+		arguments = append(arguments, helpRow{v.usage(), v.helpText()})
+	}
+	h.addTable("Arguments:", arguments)
+	for _, g := range cmd.Groups() {
+		h.addTable(g.Title, commandRows(cmd, g.ID))
+	}
+	h.addTable("Commands:", commandRows(cmd, ""))
+	h.addTable("Flags:", flagRows(cmd))
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(&h, "\nRun %s <command> --help for the flags of a command.\n", cmd.CommandPath())
+	}
+	fmt.Fprint(cmd.OutOrStdout(), h.String())
 }
 
-// commandOf returns the command that a wrong command line selected, with the program's name.
-func commandOf(err error) string {
-	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil {
-		if at := p.Context.Selected(); at != nil {
-			return "loregate " + at.Path()
+func commandRows(cmd *cobra.Command, group string) (rows []helpRow) {
+	for _, sub := range cmd.Commands() {
+		if sub.GroupID == group && !sub.Hidden {
+			rows = append(rows, helpRow{sub.Name(), sub.Short})
 		}
 	}
-	return "loregate"
+	return rows
+}
+
+func flagRows(cmd *cobra.Command) (rows []helpRow) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		name := "    --" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if f.NoOptDefVal == "" {
+			name += " " + f.Value.Type()
+		}
+		if !f.Hidden {
+			rows = append(rows, helpRow{name, f.Usage})
+		}
+	})
+	return rows
+}
+
+// helpPage is the text of a help, in lines of at most width columns.
+type helpPage struct {
+	strings.Builder
+	width int
+}
+
+type helpRow struct{ name, text string }
+
+// addTable adds rows as two columns under a title.
+func (h *helpPage) addTable(title string, rows []helpRow) {
+	if len(rows) == 0 {
+		return
+	}
+	left := 0
+	for _, r := range rows {
+		left = max(left, utf8.RuneCountInString(r.name))
+	}
+	fmt.Fprintf(h, "\n%s\n", title)
+	indent := strings.Repeat(" ", left+4)
+	for _, r := range rows {
+		text := strings.ReplaceAll(wrapText(r.text, h.width-len(indent)), "\n", "\n"+indent)
+		fmt.Fprintf(h, "  %-*s  %s\n", left, r.name, text)
+	}
 }

@@ -1,6 +1,6 @@
 // Command loregate serves and maintains one canon for a fictional world.
 //
-// Each subcommand is a struct that kong fills and runs; the work is done in internal/app. Standard
+// Each subcommand is a struct that command.go turns into a command of cobra; the work is done in internal/app. Standard
 // output carries results (or, with mcp, the protocol), standard error everything else. The exit
 // status is 0 on success, 1 on failure, 2 for a wrong command line, and 130 if the command was
 // interrupted before it was done.
@@ -20,8 +20,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/alecthomas/kong"
 
 	"loregate"
 	"loregate/internal/app"
@@ -64,19 +62,7 @@ type cli struct {
 	Purge   purgeCmd   `cmd:"" group:"upkeep" help:"Erase the content of a version of a card. Its hash is kept."`
 	Bench   benchCmd   `cmd:"" group:"upkeep" help:"Put running servers under load, and print a report."`
 
-	Help       helpCmd       `cmd:"" group:"self" help:"Describe a command and its flags."`
-	Completion completionCmd `cmd:"" group:"self" help:"Print the script that makes your shell complete commands and flags."`
-	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
-}
-
-// groups are the headings under which help lists the commands.
-var groups = []kong.Group{
-	{Key: "serve", Title: "Serve:"},
-	{Key: "worlds", Title: "Worlds and their content:"},
-	{Key: "callers", Title: "Keys and tokens:"},
-	{Key: "operations", Title: "Any operation:"},
-	{Key: "upkeep", Title: "Back up, verify and move a store:"},
-	{Key: "self", Title: "The program:"},
+	Version versionCmd `cmd:"" group:"self" help:"Print the version."`
 }
 
 // common holds the flags of every command that opens the data folder.
@@ -140,20 +126,14 @@ func main() {
 }
 
 func run(args []string, out, errOut io.Writer) int {
-	parser, err := newParser(out, errOut)
+	command, path, err := newCommandLine(out, errOut).parse(args)
 	if err != nil {
 		fmt.Fprintln(errOut, "loregate:", err)
+		fmt.Fprintf(errOut, "Run %s --help.\n", path)
 		return 2
 	}
-	if len(args) > 0 && args[0] == completeCommand {
-		printCompletions(out, parser.Model.Node, args[1:])
+	if command == nil {
 		return 0
-	}
-	command, err := parser.Parse(normalizeArgs(args))
-	if err != nil {
-		fmt.Fprintln(errOut, "loregate:", err)
-		fmt.Fprintf(errOut, "Run %s --help.\n", commandOf(err))
-		return 2
 	}
 	if slices.ContainsFunc(args, app.HoldsPassword) {
 		fmt.Fprintln(errOut, "loregate: every user of this machine can read the password on the command line; put it into "+
@@ -168,9 +148,7 @@ func run(args []string, out, errOut io.Writer) int {
 	if err := bringRoots(); err != nil {
 		slog.Warn("the built-in root certificates cannot be read; connections by TLS will fail", "error", err)
 	}
-	command.BindTo(ctx, (*context.Context)(nil))
-	command.BindTo(out, (*io.Writer)(nil))
-	switch err := command.Run(); {
+	switch err := command.Run(ctx, out); {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -228,7 +206,7 @@ func buildText() string {
 
 type versionCmd struct{}
 
-func (versionCmd) Run(out io.Writer) error {
+func (versionCmd) Run(_ context.Context, out io.Writer) error {
 	said := "loregate " + loregate.Version()
 	if build := buildText(); build != "" {
 		said += " (" + build + ")"

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // TestMain lets the test binary act as the loregate command, if LOREGATE_KEY_OF_TEST is main.
@@ -173,6 +175,7 @@ func TestUsageErrorNamesTheHelpOfItsCommand(t *testing.T) {
 }
 
 func TestShellCompletion(t *testing.T) {
+	dir := t.TempDir()
 	for _, tc := range []struct{ line, want string }{
 		{"wor", "world"},
 		{"world member ", "add remove list invite accept"},
@@ -185,17 +188,16 @@ func TestShellCompletion(t *testing.T) {
 		{"serve --sa", "--sample"},
 		{"serve --addr ", ""},
 	} {
-		var out, errs bytes.Buffer
-		code := run(append([]string{completeCommand}, strings.Split(tc.line, " ")...), &out, &errs)
-		if got := strings.Join(strings.Fields(out.String()), " "); got != tc.want || code != 0 || errs.Len() > 0 {
-			t.Errorf("%s: exit %d, %q, want %q", tc.line, code, got, tc.want)
+		got := runCommand(t, dir, "", append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(tc.line, " ")...)...)
+		words, _, ended := strings.Cut(got.stdout, ":") // before the directive to the shell
+		if words := strings.Join(strings.Fields(words), " "); words != tc.want || got.code != 0 || !ended {
+			t.Errorf("%s: exit %d, %q, want %q", tc.line, got.code, words, tc.want)
 		}
 	}
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		var out bytes.Buffer
-		if code := run([]string{"completion", shell}, &out, &out); code != 0 ||
-			!strings.Contains(out.String(), completeCommand) {
-			t.Errorf("completion %s: exit %d, %q", shell, code, out.String())
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := runCommand(t, dir, "", "completion", shell); got.code != 0 ||
+			!strings.Contains(got.stdout, cobra.ShellCompRequestCmd) {
+			t.Errorf("completion %s: exit %d, %q", shell, got.code, got.stdout)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -20,7 +21,7 @@ type modelInstallCmd struct {
 	Name string `help:"Name of the model. Default: that of the file." placeholder:"NAME"`
 }
 
-func (c modelInstallCmd) Run(out io.Writer) error {
+func (c modelInstallCmd) Run(_ context.Context, out io.Writer) error {
 	cfg, err := c.loadConfig()
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (c modelInstallCmd) Run(out io.Writer) error {
 
 type modelListCmd struct{ common }
 
-func (c modelListCmd) Run(out io.Writer) error {
+func (c modelListCmd) Run(_ context.Context, out io.Writer) error {
 	cfg, err := c.loadConfig()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ type modelRemoveCmd struct {
 	Name string `arg:"" help:"Name of the model." placeholder:"NAME"`
 }
 
-func (c modelRemoveCmd) Run(out io.Writer) error {
+func (c modelRemoveCmd) Run(_ context.Context, out io.Writer) error {
 	cfg, err := c.loadConfig()
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func ownerSpec(role access.Role) identity.KeySpec {
 }
 
 func (o openCmd) Run(ctx context.Context, out io.Writer) error {
-	role, _ := access.ParseRole(o.Role) // kong checked it
+	role, _ := access.ParseRole(o.Role) // the tag enum allows only roles
 	return o.withApp(ctx, func(a *app.App) error {
 		if o.URL == "" {
 			o.URL = a.Config.URL(a.Config.Addr)

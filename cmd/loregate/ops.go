@@ -176,7 +176,7 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	role, _ := access.ParseRole(c.Role) // kong checked it
+	role, _ := access.ParseRole(c.Role) // the tag enum allows only roles
 	caller := app.Operator()
 	if role < access.RoleAdmin {
 		caller = app.Local(role)

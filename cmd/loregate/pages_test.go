@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
 )
 
 // page is a file for people, with its path in the repository.
@@ -106,16 +106,16 @@ func anchors(text string) (names []string) {
 var called = regexp.MustCompile("(?m)(?:^[ \\t#]*(?:[A-Z_]+=\\S+ )*|[|;&(] ?|`|-- |exec lore1 )(?:\"?\\$PWD/|\\./|go run \\./cmd/)?loregate\"? ([a-z][^\n`|;&>]*)")
 
 func TestCommandsInDocsExist(t *testing.T) {
-	parser, err := newParser(&bytes.Buffer{}, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
+	commands := newCommandLine(io.Discard, io.Discard)
+	for cmd, p := range commands.bare {
+		p.addTo(cmd)
 	}
 	seen := 0
 	for _, p := range pages(t, deployed(t)...) {
 		for _, line := range codeOf(p) {
 			for _, m := range called.FindAllStringSubmatch(line, -1) {
 				seen++
-				checkCommand(t, p.path, parser.Model.Node, strings.Fields(m[1]))
+				checkCommand(t, p.path, commands.root, strings.Fields(m[1]))
 			}
 		}
 	}
@@ -139,26 +139,26 @@ func codeOf(p page) []string {
 	return append(code, span.FindAllString(rest, -1)...)
 }
 
-func checkCommand(t *testing.T, where string, at *kong.Node, words []string) {
+func checkCommand(t *testing.T, where string, at *cobra.Command, words []string) {
 	t.Helper()
 	for _, word := range words {
 		word = strings.Trim(word, "\"'.,`")
 		if strings.HasPrefix(word, "#") {
 			return
 		}
-		if next := commandNamed(at, word); next != nil {
+		if next, rest, err := at.Find([]string{word}); err == nil && len(rest) == 0 {
 			at = next
 			continue
 		}
-		if len(at.Children) > 0 && !strings.HasPrefix(word, "-") {
-			if at.Parent == nil || len(words) > 1 && word != "…" {
+		if at.HasSubCommands() && !strings.HasPrefix(word, "-") {
+			if !at.HasParent() || len(words) > 1 && word != "…" {
 				t.Errorf("%s: %q: there is no command %q", where, strings.Join(words, " "), word)
 			}
 			return
 		}
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") &&
-			!slices.Contains(flagsOf(at), "--"+name) {
-			t.Errorf("%s: %q: %s has no flag --%s", where, strings.Join(words, " "), at.FullPath(), name)
+			!slices.Contains(append(flagNames(at), "help"), name) {
+			t.Errorf("%s: %q: %s has no flag --%s", where, strings.Join(words, " "), at.CommandPath(), name)
 		}
 	}
 }

@@ -85,7 +85,7 @@ type mcpCmd struct {
 }
 
 func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
-	role, _ := access.ParseRole(m.Role) // kong checked it
+	role, _ := access.ParseRole(m.Role) // the tag enum allows only roles
 	streams := app.Streams{In: os.Stdin, Out: out}
 	if m.Remote != "" {
 		cfg, err := m.loadConfig()

@@ -22,7 +22,7 @@ type studioWorkerCmd struct {
 // minLease leaves a worker time to renew its lease if the store is slow.
 const minLease = 2 * time.Second
 
-func (w studioWorkerCmd) Run(ctx context.Context) error {
+func (w studioWorkerCmd) Run(ctx context.Context, _ io.Writer) error {
 	if w.Lease < minLease {
 		return fmt.Errorf("lease: %s is too short; give at least %s", w.Lease, minLease)
 	}

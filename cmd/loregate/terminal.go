@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // forTerminal returns a writer to f that escapes control characters if f is a terminal. Commands
@@ -22,6 +24,15 @@ func forTerminal(f *os.File) io.Writer {
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// terminalWidth returns the columns of the terminal at standard output, but 80 at least and 120 at most.
+func terminalWidth() int {
+	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 80
+	}
+	return min(max(columns, 80), 120)
 }
 
 // controlEscaper writes text to another writer and escapes its control characters.

@@ -205,7 +205,7 @@ type memberAddCmd struct {
 }
 
 func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
-	role, _ := access.ParseRole(m.Role) // kong checked it
+	role, _ := access.ParseRole(m.Role) // the tag enum allows only roles
 	return m.withApp(ctx, func(a *app.App) error {
 		spec := app.MemberSpec{Subject: access.Subject(m.Subject), Role: role, Player: m.Player}
 		if may, chosen := access.ParseMay(m.May); chosen {
@@ -268,7 +268,7 @@ type memberInviteCmd struct {
 }
 
 func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
-	role, _ := access.ParseRole(m.Role) // kong checked it
+	role, _ := access.ParseRole(m.Role) // the tag enum allows only roles
 	return m.withApp(ctx, func(a *app.App) error {
 		may, chosen := access.ParseMay(m.May)
 		if !chosen {
@@ -317,7 +317,7 @@ type keyCreateCmd struct {
 }
 
 func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
-	role, _ := access.ParseRole(k.Role) // kong checked it
+	role, _ := access.ParseRole(k.Role) // the tag enum allows only roles
 	if k.Subject == "" {
 		k.Subject = subjectOf(k.Name)
 	}
@@ -445,7 +445,7 @@ type keyRevokeCmd struct {
 	ID string `arg:"" help:"Id of the key, from key list, or id of a play token, from key tokens."`
 }
 
-func (k keyRevokeCmd) Run(ctx context.Context) error {
+func (k keyRevokeCmd) Run(ctx context.Context, _ io.Writer) error {
 	return k.withApp(ctx, func(a *app.App) error { return a.Identity.RevokeKey(ctx, k.ID) })
 }
 
