@@ -70,6 +70,8 @@ packages!two builds give the same bytes; the clients' own programs take the bund
 clients!each real client keeps its tools in ten starts beside 20,000 cards, proposes, and signs in by the address alone!./internal/app/clienttest!^TestClientsKeep|^TestClientsPropose|^TestClientsSignIn!CLIENT_STARTS=10 CLIENT_CARDS=20000
 issuer!a person signs in by a certified OpenID provider, through its own pages, and joins a world!./internal/app/consoletest!^TestARealIssuer$!
 tasks!real clients with a scripted model solve tasks in words that no tool's name has!./internal/app/clienttest!^TestClientsSolveTasks$!CLIENT_TASKS=1000
+long!every test that the ordinary run leaves out!long!.!
+race!all tests of the ordinary run under the race detector!./...!.!PROOF= GOFLAGS=-race
 scenes!all example scenes, built by a run in Blender, are the same when it is repeated!./internal/app/studiotest!^TestRunsOfScenesAreRepeatable$!ALL_SCENES=1
 PARTS
 }
@@ -114,12 +116,13 @@ while IFS='!' read -r name proves packages tests environment; do
 			continue
 		}
 		;;
+	long) packages=$(grep -rlE 'programtest\.(Long|Proof)\(' --include=*_test.go ./internal ./cmd | xargs -n 1 dirname | sort -u) ;;
 	vaults) if [ -z "${REAL_VAULTS:-}" ]; then REAL_VAULTS=$(./scripts/vaults.sh); export REAL_VAULTS; fi ;;
 	esac
 	echo "== $name: $proves"
 	began=$SECONDS status=0
 	# shellcheck disable=SC2086 # lists of words
-	env REQUIRE_ENGINES=1 $environment "$go" test -count=1 -timeout 180m -v -run "$tests" $packages >"$logs/$name.log" 2>&1 || status=$?
+	env REQUIRE_ENGINES=1 PROOF=1 $environment "$go" test -count=1 -timeout 180m -v -run "$tests" $packages >"$logs/$name.log" 2>&1 || status=$?
 	passed='^--- PASS: '
 	case $tests in */*) passed='^ +--- PASS: [^ /]+/' ;; esac # the test passes without the part of it that is meant
 	if [ "$status" -eq 0 ] && { ! grep -qE "$passed" "$logs/$name.log" || grep -q '\[no tests to run\]' "$logs/$name.log"; }; then

@@ -1,104 +1,87 @@
 #!/usr/bin/env bash
-# Everything that must pass: formatting, vet, staticcheck, and all tests with the race
-# detector. Prints the closing lines that go test prints. A red phase does not keep the next one
-# from running. With the argument ready it looks and compiles, and runs no test: a machine can do that while it fetches
-# the engines. CHECKED=1 leaves out the checks. SKIPPED_TO names a folder where the tests are listed that lacked an
-# optional program; ONLY_SKIPPED names that folder when the programs are there: these tests run, and no others.
+# Everything that must pass: formatting, vet, staticcheck, the tests of packages whose goroutines share memory with the
+# race detector, and all others. It says what it does, goes on after a red phase, and ends with the tests that failed and
+# those that were skipped, with their reasons. Tests that take long run in make proof, and all under the race detector.
+#
+#   CHECKED=1          leaves out formatting, vet and staticcheck
+#   SKIPPED_TO=DIR     lists there the tests that lacked an optional program
+#   ONLY_SKIPPED=DIR   runs the tests of that list, and no others
+#   ready (argument)   checks and compiles, and runs no test
 set -euo pipefail
 cd "$(dirname "$0")/.."
-go=${GO:-go}
+go=${GO:-go} began=$SECONDS
 # Compilers and tests collect garbage as rarely as the product does: with the default, collecting took 10 to 27% of
 # their processor time.
 export GOGC=${GOGC:-400}
-# Vet has looked already. Many tests wait for a program that they started: one package more than there are cores fills
-# the gaps.
-quick=(-vet=off -p "$(($(getconf _NPROCESSORS_ONLN) + 1))")
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not
 # watched: watching it makes every test of the embedded store take six times as long.
 watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false)
+# The packages whose own goroutines share memory.
+raced="^loregate/internal/(access|body|bound|canon|event|game|group|httpd|identity|job|lazyregexp|mcpd|media|model|op|\
+outbound|remote|search|store/(group|memory|sqlite)|telemetry|usage|vector|wait|world/intent)\$"
+# Packages that start programs, databases and browsers come last: each of them fills the machine.
+heavy='^loregate/(cmd/loregate|internal/(app/[a-z]+test|sandbox|store/p[a-z]+|studio/(blender|godot)))$'
+work=$(mktemp -d) failed=0
+trap 'rm -rf "$work"' EXIT
+log=$work/log skipped=${SKIPPED_TO:-$work}/list
+# Two packages that wait for a program leave room for each other; a browser or an engine does not.
+at_once=1
+[ "${NO_ENGINES:-}" != 1 ] || at_once=2
 
-# check looks at the sources. Vet and staticcheck read them as the race detector does: so most tests are compiled once
-# for them and for the run.
+say() { printf '== %s (after %d s)\n' "$*" $((SECONDS - began)); }
+
 check() {
+	say formatting, vet and staticcheck
 	ugly=$(gofmt -l cmd internal packaging)
 	if [ -n "$ugly" ]; then
-		echo "gofmt would change:" $ugly >&2
+		echo "FAIL gofmt would change:" $ugly | tee -a "$log"
 		failed=1
 	fi
-	"$go" vet "${watched[@]}" ./... || failed=1
-	staticcheck=$("$go" tool -n staticcheck)
-	GOFLAGS="$("$go" env GOFLAGS) ${watched[*]}" "$staticcheck" ./... || failed=1
+	for look in "$go vet ./..." "$("$go" tool -n staticcheck) ./..."; do
+		$look || { failed=1 && echo "FAIL $look" >>"$log"; }
+	done
 	# The module that writes the packages of a release.
-	(cd packaging && "$go" vet . && "$go" test .) || failed=1
+	(cd packaging && "$go" vet . && "$go" test .) || { failed=1 && echo "FAIL packaging" >>"$log"; }
 }
-failed=0
-[ -n "${CHECKED:-}" ] || check
-if [ "${1:-}" = ready ]; then
-	"$go" build ./...
-	"$go" build "${watched[@]}" ./...
-	exit "$failed"
-fi
-# Nobody debugs the tests, and the programs that they build. Without symbols, linking takes a quarter less time.
-export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
-# The race detector has nothing to say of these: suites that drive the built program, its engines, its databases and its
-# pages from outside; proofs, judgements and stories, which are long and for one caller at a time; and packages that
-# start no goroutine, and whose tests share nothing between goroutines. Where their code runs at once with other code,
-# it is under the detector as part of internal/app, mcpd, httpd, gametest, scaletest and world/play.
-calm=(
-	cmd/loregate
-	internal/app/{archive,bench,bounds,campaign,capacity,client,console,crash,dist,failover,front,judge,model}test
-	internal/app/{proof,proposal,rolling,story,studio,upgrade,vault,world}test
-	internal/{archive,archtest,blob/s3,campaign,claim,disk,embed,fault,front,housekeeping,loadtest,markup,meaning}
-	internal/{decoded,marked,member,prompt,proposal/kind,rules,safety,sample,secrecy,slicesx,stem,surface,telemetry,witness}
-	'internal/exchange(/[a-z]+)?' 'internal/ruleset(/[a-z]+)?'
-	internal/game/{page,player,rule,view}
-	internal/store/{finder,words}
-	internal/studio/{blender,build,builder,gltf,gltf/gltftest,godot,godot4,native,noise,phrase,plant,scene,sentence}
-	internal/studio/{spec,terrain,texture}
-	internal/world{,/command,/faction,/lore,/market}
-)
-calm="^loregate/($(IFS='|' && echo "${calm[*]}"))\$"
-# go test begins packages in the order in which it is given them. The longest come first, and no core is idle while one
-# of them ends.
-watched_first='store/postgres app/scaletest app/gametest canon store/sqlite app'
-calm_first='app/prooftest app/crashtest app/boundstest app/studiotest cmd/loregate app/consoletest app/rollingtest
-app/judgetest app/failovertest app/modeltest'
-longest_first() { # the packages that come first; the list is the input
-	awk -v first=" $(echo $1) " '{
-		name = $0
-		sub("^loregate/(internal/)?", "", name)
-		place = index(first, " " name " ")
-		print (place ? place : 9999), $0
-	}' | sort -s -n -k 1,1 | cut -d ' ' -f 2
-}
-# run tests the packages of its input: a name for the list of what is skipped, and flags.
-run() {
-	local phase=$1 only
-	shift
+
+# run tests the packages of its input. It shows a line for each package, and the output of those that fail.
+run() { # what, packages at once, flags
+	local what=$1 at_once=$2
+	shift 2
+	say "$what"
 	if [ -z "${ONLY_SKIPPED:-}" ]; then
-		SKIPPED_TESTS=${SKIPPED_TO:+$SKIPPED_TO/$phase} xargs "$go" test "${quick[@]}" "$@"
+		SKIPPED_TESTS=$skipped xargs "$go" test -vet=off -p "$at_once" -timeout 20m "$@" 2>&1 |
+			grep --line-buffered -v 'no test files' | tee -a "$log" || failed=1
 		return
 	fi
-	# A test within a listed test is left out.
-	only=$(LC_ALL=C sort -u "$ONLY_SKIPPED/$phase" | awk -F '\t' '
-		$1 == dir && index($2, kept "/") == 1 { next }
-		{ patterns[$1] = patterns[$1] ($1 == dir ? "|" : "") $2; dir = $1; kept = $2 }
-		END { for (dir in patterns) print dir "\t" patterns[dir] }') || return
+	# Each package once, with a pattern of the tests that were skipped. A test within a listed test is left out.
 	while IFS= read -r package; do
-		awk -F '\t' -v end="${package#loregate}" 'substr($1, length($1) - length(end) + 1) == end {
-			print $2; print $1
-		}' <<<"$only"
-	done | xargs -d '\n' -r -n 2 -P "$(($(getconf _NPROCESSORS_ONLN) + 1))" "$go" test "${quick[@]}" "$@" -run
+		LC_ALL=C sort -u "$ONLY_SKIPPED/list" | awk -F '\t' -v end="${package#loregate}" '
+			substr($1, length($1) - length(end) + 1) != end || kept != "" && index($2, kept "/") == 1 { next }
+			{ kept = $2; patterns = patterns (patterns == "" ? "" : "|") $2 }
+			END { if (patterns != "") print patterns "\n" "'"$package"'" }'
+	done | xargs -d '\n' -r -n 2 -P "$at_once" "$go" test -vet=off -timeout 20m "$@" -run 2>&1 | tee -a "$log" || failed=1
 }
+
+[ -n "${CHECKED:-}" ] || check
+# Nobody debugs the tests, and the programs that they build. Without symbols, linking takes a quarter less time.
+export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
+say compiling
+"$go" build ./...
 packages=$("$go" list ./...)
-grep -Ev "$calm" <<<"$packages" | longest_first "$watched_first" | run watched "${watched[@]}" -timeout 20m || failed=1
-# The race detector sees a part of these tests, or none. Without it they run whole.
-tests='Store StoreElsewhere HiddenLeavesNoTrace HostileQueries FrequentTermsMatchScan GramsMatchScan LongListsMatchScan
-ReadAndActAllocations RandomCommandsMoveNoOtherClock RandomCommandsKeepInvariants RewardsAreGivenOnce
-TradesKeepTheirSums MadeThingsAreLimited'
-whole='store/(postgres|placed)' # where the database is
-[ -n "${ONLY_SKIPPED:-}" ] || whole+='|store/(sqlite|memory)|search|world/play'
-grep -E "/($whole)\$" <<<"$packages" | xargs "$go" test "${quick[@]}" -timeout 25m \
-	-run "^Test($(echo $tests | tr ' ' '|'))\$/^(interference|search|model)\$" || failed=1
-grep -E "$calm" <<<"$packages" | longest_first "$calm_first" | run calm -timeout 25m || failed=1
+if [ "${1:-}" = ready ]; then
+	exit "$failed"
+fi
+cores=$(getconf _NPROCESSORS_ONLN)
+grep -E "$raced" <<<"$packages" | run 'packages whose goroutines share memory, with the race detector' "$cores" "${watched[@]}"
+grep -Ev "$raced|$heavy" <<<"$packages" | run 'other packages' "$cores"
+grep -E "$heavy" <<<"$packages" | run 'packages that start programs' "$at_once"
+
+say finished
+if [ -s "$skipped" ]; then
+	echo "skipped tests, and why:"
+	sort -u "$skipped" | cut -f 3 | sort | uniq -c | sort -rn
+fi
+if grep -E '^ *--- FAIL|^FAIL|^panic:' "$log"; then failed=1; fi
+[ "$failed" -eq 0 ] && echo "all passed"
 exit "$failed"

@@ -17,7 +17,7 @@ import (
 func DefineLoose[Out any](s Spec, in func() (*jsonschema.Schema, error),
 	handle func(ctx context.Context, c *Call, input json.RawMessage) (Out, error)) *Operation {
 	o := &Operation{Spec: s, loose: true}
-	o.input = sync.OnceValue(func() *inputForm { 
+	o.input = sync.OnceValue(func() *inputForm {
 		schema, err := in()
 		if err != nil {
 			panic("op: input of " + s.Name + ": " + err.Error())

@@ -78,15 +78,16 @@ func Lacks(t testing.TB, why string) (failed bool) {
 	}
 	t.Log(why + "; this test was not run, or not whole")
 	if list := os.Getenv("SKIPPED_TESTS"); list != "" {
-		if err := addTo(list, t.Name()); err != nil {
+		if err := addTo(list, t.Name(), why); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return false
 }
 
-// addTo adds a line to the list: the folder of the package, a tab, and the pattern that selects the test.
-func addTo(list, test string) error {
+// addTo adds a line to the list: the folder of the package, the pattern that selects the test, and why it was skipped,
+// with tabs between them.
+func addTo(list, test, why string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -99,6 +100,7 @@ func addTo(list, test string) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(dir + "\t" + strings.Join(names, "/") + "\n")
+	why, _, _ = strings.Cut(strings.ReplaceAll(why, "\t", " "), "\n")
+	_, err = file.WriteString(dir + "\t" + strings.Join(names, "/") + "\t" + why + "\n")
 	return errors.Join(err, file.Close())
 }

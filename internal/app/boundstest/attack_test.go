@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 )
 
 // connections returns how many connections an attack opens: with BOUNDS as many as one address may have.
@@ -196,6 +197,7 @@ func TestBoundsOfHalfSentBodies(t *testing.T) {
 
 // Many callers together are bounded too.
 func TestBoundsOfManyCallers(t *testing.T) {
+	programtest.Long(t)
 	if os.Getenv("BOUNDS") == "" {
 		t.Skip("twenty keys take long to create; make proof does so")
 	}
@@ -241,6 +243,7 @@ func (p *program) signIn(key string) string {
 
 // Clients that request a large answer and do not read it are bounded and ended.
 func TestBoundsOfSlowReaders(t *testing.T) {
+	programtest.Long(t)
 	onEachStore(t, func(t *testing.T, p *program) {
 		file := bytes.Repeat([]byte("A large file. "), 20<<20/14)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/mcp/cards/Large/file",

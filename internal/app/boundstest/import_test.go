@@ -20,6 +20,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/bound"
+	"loregate/internal/programtest"
 )
 
 // zeros reads as many zeros as are asked for.
@@ -146,6 +147,7 @@ func pictureOf(card string) string {
 
 // TestBoundsOfImports sends files that become large, and files of very many small things, as imports.
 func TestBoundsOfImports(t *testing.T) {
+	programtest.Long(t)
 	scale := 50
 	if os.Getenv("BOUNDS") != "" {
 		scale = 1

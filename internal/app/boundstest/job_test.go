@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 )
 
 // slowNotes is a zip of n notes that link each other.
@@ -87,6 +88,7 @@ func (p *program) cardCount() (n int) {
 // Slow imports of one world keep neither the import of another world nor a backup waiting, and are cancelled over REST
 // and by the command line.
 func TestSlowImportsKeepNobodyWaiting(t *testing.T) {
+	programtest.Long(t)
 	notes := fileIn("main", "notes.zip", slowNotes(20_000))
 	onEachStore(t, func(t *testing.T, p *program) {
 		key := func(name, world string, more ...string) string {

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/exchange/exchangetest"
+	"loregate/internal/programtest"
 )
 
 // azgaarMap is a map of Azgaar's generator, as others have saved it.
@@ -17,6 +18,7 @@ const azgaarMap = "v1.106.7---Via_(Small_Map)_2025-01-24-16-47.map"
 
 // TestAMapOfAzgaarIsWalked imports a real map from its page, and finds each town's pin where the picture has the town.
 func TestAMapOfAzgaarIsWalked(t *testing.T) {
+	programtest.Long(t)
 	t.Parallel()
 	path := filepath.Join(exchangetest.RealData(t, "azgaar-maps"), azgaarMap)
 	s := newStage(t)

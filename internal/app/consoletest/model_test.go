@@ -31,6 +31,7 @@ func (s *stage) buildScene(audience string) (run, file string) {
 // TestASceneIsSeenIn3D shows a scene with software WebGL, turns it by buttons and keys, and checks that the page without
 // WebGL, without scripts and for players has what it should.
 func TestASceneIsSeenIn3D(t *testing.T) {
+	programtest.Long(t)
 	s := newStage(t)
 	run, file := s.buildScene("gm")
 	script := loadAxe(t)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"loregate/internal/programtest"
 )
 
 // watcher is a process that runs the agents.
@@ -58,6 +60,7 @@ func startWatcher(t *testing.T, at string, l *runLog) *watcher {
 // TestCrashOfAgents has three processes run an agent that is due every second, and kills them in turn. Each due run is
 // made by one process.
 func TestCrashOfAgents(t *testing.T) {
+	programtest.Long(t)
 	at := t.TempDir()
 	mustRun(t, at, "world", "create", "main")
 	l := &runLog{by: map[string][]*watcher{}, some: make(chan struct{}, 100)}

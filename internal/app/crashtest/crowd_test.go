@@ -22,6 +22,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/game/rule"
+	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -32,6 +33,7 @@ import (
 // there once, and so must the effects of each job, each handled event and each step of a game.
 // CRASH_WRITES sets the number of writes.
 func TestCrashThreeProcesses(t *testing.T) {
+	programtest.Long(t)
 	c := newCrowd(t, countFromEnv("CRASH_WRITES", max(raceenabled.Share(400, 8), 40)))
 	game := c.startGame()
 	var all sync.WaitGroup

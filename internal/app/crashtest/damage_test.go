@@ -18,6 +18,7 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/canon"
+	"loregate/internal/programtest"
 )
 
 // page is a page of a store's file.
@@ -188,6 +189,7 @@ func configOf(t *testing.T, dir string) app.Config {
 // call a damaged store identical. repair either recovers everything, or reports the loss and
 // changes nothing.
 func TestADamagedPageIsFoundAndMended(t *testing.T) {
+	programtest.Long(t)
 	silenceLog(t)
 	whole := newSampleStore(t)
 	want := digestsByWorld(t, whole)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -52,6 +53,7 @@ func wantRefusal(t *testing.T, a answer) {
 // lives on. Each call is done completely, or is refused with advice and succeeds when it is
 // repeated. CRASH_FALLS sets the number of crashes.
 func TestCrashOfTheDatabase(t *testing.T) {
+	programtest.Long(t)
 	falls := countFromEnv("CRASH_FALLS", max(raceenabled.Share(4, 2), 2))
 	base := pgtest.Start(t)
 	at := base.Empty()
@@ -185,6 +187,7 @@ func wantConsistent(t *testing.T, in appClient, clerks []*clerk, base int) {
 // TestCrashOfADatabaseThatIsFull makes the database server report a full disk while clerks
 // work, either at a statement or only at the commit.
 func TestCrashOfADatabaseThatIsFull(t *testing.T) {
+	programtest.Long(t)
 	at := pgtest.Empty(t)
 	in, clerks, base := openWithClerks(t, at, nil)
 	db, err := pgx.Connect(t.Context(), at)
@@ -222,6 +225,7 @@ func TestCrashOfADatabaseThatIsFull(t *testing.T) {
 // before the answer to a commit has come. The outcome of that commit is then unknown; the call
 // is refused, and has one effect when it is repeated.
 func TestCrashOfConnections(t *testing.T) {
+	programtest.Long(t)
 	at := pgtest.Empty(t)
 	w := pgtest.NewProxy(t, at)
 	in, clerks, base := openWithClerks(t, w.URL, nil)
@@ -245,6 +249,7 @@ func TestCrashOfConnections(t *testing.T) {
 
 // TestCrashOfAClock lets the clock jump forth and back by days while clerks work.
 func TestCrashOfAClock(t *testing.T) {
+	programtest.Long(t)
 	onEachStore(t, func(t *testing.T, at string) {
 		var shift atomic.Int64
 		in, clerks, base := openWithClerks(t, at, func() time.Time { return time.Now().Add(time.Duration(shift.Load())) })
@@ -263,6 +268,7 @@ func TestCrashOfAClock(t *testing.T) {
 // process serves; no call of the paused one is lost or done twice. The test takes more than a
 // minute, and runs only if CRASH_FALLS is set.
 func TestCrashPausedProcess(t *testing.T) {
+	programtest.Long(t)
 	if os.Getenv("CRASH_FALLS") == "" {
 		t.Skip("takes more than a minute; make proof sets CRASH_FALLS")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/canon"
+	"loregate/internal/programtest"
 	"loregate/internal/store/sqlite"
 )
 
@@ -161,6 +162,7 @@ func lostStreams(t *testing.T, whole, damaged string) (worlds []string, ledgers 
 // whole are served, read and written, or the start names them; lost worlds are refused by name; nothing that a
 // whole world acknowledged is lost, neither by writes beside the damage nor by copy --worlds or repair.
 func TestALostPageEndsOneWorld(t *testing.T) {
+	programtest.Long(t)
 	silenceLog(t)
 	whole := t.TempDir()
 	newWorlds(t, whole)

@@ -22,6 +22,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
+	"loregate/internal/programtest"
 )
 
 // evening is a number of players who play on a server that is restarted.
@@ -44,6 +45,7 @@ var playSettings = []string{"LOREGATE_LIMITS_COMMANDS=120", "LOREGATE_LIMITS_PLA
 // for half of them, and the others have tokens of their own. A turn without an answer is repeated with its idempotency key. Each turn is applied once, and none fails. CRASH_PLAYERS and CRASH_PLAY set
 // the number of players and how long they play.
 func TestCrashOfPlayers(t *testing.T) {
+	programtest.Long(t)
 	players, pace := countFromEnv("CRASH_PLAYERS", 10), 500*time.Millisecond
 	span, err := time.ParseDuration(os.Getenv("CRASH_PLAY"))
 	if err != nil {

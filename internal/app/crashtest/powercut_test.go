@@ -19,6 +19,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlite"
 )
@@ -285,6 +286,7 @@ func (d *recording) wantFailure(t *testing.T, lies bool) {
 // TestPowerCutFindsALaxStore is a control: a store that does not wait for the disk loses
 // acknowledged writes. It checkpoints as rarely as the program does, since a checkpoint syncs.
 func TestPowerCutFindsALaxStore(t *testing.T) {
+	programtest.Long(t)
 	recordClerks(t, 1, callsPerRecording(), map[string][2]string{"synchronous": {"1", "2"},
 		"wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
 }
@@ -292,5 +294,6 @@ func TestPowerCutFindsALaxStore(t *testing.T) {
 // TestPowerCutFindsALyingDisk is the other control: on a disk that ignores syncs acknowledged
 // writes are lost.
 func TestPowerCutFindsALyingDisk(t *testing.T) {
+	programtest.Long(t)
 	recordClerks(t, 1, callsPerRecording(), nil).wantFailure(t, true)
 }

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlite"
 )
@@ -92,6 +93,7 @@ func (l *twoFileWriter) checkAfterCut(ctx context.Context, dir string, cut int) 
 
 // TestPowerCutBetweenTheFiles cuts the power of a store and of the access records beside it.
 func TestPowerCutBetweenTheFiles(t *testing.T) {
+	programtest.Long(t)
 	dir, seed := t.TempDir(), uint64(countFromEnv("SEED", 1))
 	l := newTwoFileWriter(t, dir, recordDisk(t, dir, map[string][2]string{"wal_autocheckpoint": {"12", "4000"}}))
 	for range 40 {

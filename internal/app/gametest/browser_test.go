@@ -19,6 +19,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
+	"loregate/internal/programtest"
 )
 
 // browser is a headless Chromium.
@@ -223,6 +224,7 @@ func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
 // and the game may take ten days; otherwise it takes one, and the durations leave a person's
 // hands enough time in a browser on a busy machine.
 func TestAGameInTheBrowser(t *testing.T) {
+	programtest.Long(t)
 	t.Parallel()
 	b := newBrowser(t)
 	h := open(t)

@@ -44,7 +44,7 @@ func (h *house) scrape() series {
 			continue
 		}
 		sample, value, _ := cutLast(strings.TrimSpace(line), " ")
-		selector, err := parser.ParseMetricSelector(sample)
+		selector, err := parser.NewParser(parser.Options{}).ParseMetricSelector(sample)
 		if err != nil || value == "" {
 			h.t.Fatalf("%q: %v", line, err)
 		}
@@ -177,7 +177,7 @@ func checkDashboard(b []byte, all series) (faults []string) {
 
 // checkExpression returns the faults of an expression of PromQL.
 func checkExpression(text string, all series) (faults []string) {
-	expr, err := parser.ParseExpr(strings.ReplaceAll(text, "$__rate_interval", "5m"))
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(strings.ReplaceAll(text, "$__rate_interval", "5m"))
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", text, err)}
 	}

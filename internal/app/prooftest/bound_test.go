@@ -24,6 +24,7 @@ import (
 	"loregate/internal/cputest"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 )
 
@@ -242,6 +243,7 @@ const storedSize = 90_000
 // TestStoredHostileCardsCostReadersNothing fills the cards of the story with hostile texts,
 // past the checks of operations, and makes every good call, in process and as a tool.
 func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
+	programtest.Long(t)
 	s := newCostMeter(t)
 	defer s.logWorst()
 	for _, kind := range slices.Sorted(maps.Keys(hostileTexts)) {

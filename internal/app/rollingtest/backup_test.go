@@ -124,6 +124,7 @@ func tool(t *testing.T, name string, args ...string) {
 // TestABackupOfADatabaseComesBack runs the commands of docs/operations.md while the server
 // runs.
 func TestABackupOfADatabaseComesBack(t *testing.T) {
+	programtest.Long(t)
 	here, there := pgtest.Empty(t), pgtest.Empty(t)
 	i := newInstance(t, here)
 	p, key, token := i.newUsedStore()

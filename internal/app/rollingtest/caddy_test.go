@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/wait"
 )
@@ -17,6 +18,7 @@ const caddyInterval = 3 * time.Second
 // TestARollingRestartBehindCaddy runs Caddy with the configuration in deploy. Clients that only
 // know Caddy's address lose no call while each process is stopped and started again.
 func TestARollingRestartBehindCaddy(t *testing.T) {
+	programtest.Long(t)
 	front, here, there := freeAddr(t), freeAddr(t), freeAddr(t)
 	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=4s", "LOREGATE_BEHIND_PROXY=true",
 		"LOREGATE_ALLOW_KEY_AS_BEARER=yes", "LOREGATE_PUBLIC_URL=http://lore.example")

@@ -64,6 +64,7 @@ func (a *archive) restore(asOf time.Time) *pgtest.Server {
 // TestADatabaseComesBackAsOfASecond runs the commands of docs/operations.md while the server runs,
 // and restores two seconds of its past into servers of their own.
 func TestADatabaseComesBackAsOfASecond(t *testing.T) {
+	programtest.Long(t)
 	server := pgtest.Start(t)
 	archive := newArchive(t, server)
 	here := server.Empty()

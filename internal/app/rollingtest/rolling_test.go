@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -94,6 +95,7 @@ func TestCallsUnderWayEnd(t *testing.T) {
 // TestCallsThatDoNotEndAreCutOff checks that a stopping server cuts off a call that does not
 // end.
 func TestCallsThatDoNotEndAreCutOff(t *testing.T) {
+	programtest.Long(t)
 	i := newInstance(t, "", "LOREGATE_DRAIN_CALLS=200ms")
 	p := i.serve(freeAddr(t))
 	beginCall(t, p.addr, i.key())
@@ -115,6 +117,7 @@ func TestASecondSignalStopsAtOnce(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
+	programtest.Long(t)
 	i := newInstance(t, "", "LOREGATE_LIMITS_CONNECTIONS=2")
 	p := i.serve(freeAddr(t))
 	var held []net.Conn

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -125,6 +126,7 @@ func messageOf(body string) string {
 // TestMovedWorld moves a world through the command while another process serves it. Both processes serve it
 // afterwards; a process without the setting is refused.
 func TestMovedWorld(t *testing.T) {
+	programtest.Long(t)
 	c, _ := placedConfig(t)
 	s := openPlaced(t, c)
 	s.create("campaign")
@@ -261,6 +263,7 @@ func TestCopyOfPlacedWorlds(t *testing.T) {
 
 // TestNamedDatabaseBehindPgBouncer creates a world in a database that is reached through PgBouncer.
 func TestNamedDatabaseBehindPgBouncer(t *testing.T) {
+	programtest.Long(t)
 	c := apptest.Config(t, t.TempDir())
 	east := database(t)
 	c.Database, c.Worlds = database(t), []string{"east*=east"}
@@ -278,6 +281,7 @@ func TestNamedDatabaseBehindPgBouncer(t *testing.T) {
 
 // TestManyPlacedWorlds measures an idle process with worlds on three databases. PLACED_WORLDS sets their number.
 func TestManyPlacedWorlds(t *testing.T) {
+	programtest.Long(t)
 	worlds := 12
 	if n, err := strconv.Atoi(os.Getenv("PLACED_WORLDS")); err == nil {
 		worlds = n

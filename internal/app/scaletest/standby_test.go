@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app/apptest"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -97,6 +98,7 @@ func (n standbyScene) writeAndHide(i int) {
 // TestExportsAtTheStandbyAreThoseOfNow exports after each write and each hiding: at the standby, at the primary
 // while the standby does not replay, and after the standby was killed.
 func TestExportsAtTheStandbyAreThoseOfNow(t *testing.T) {
+	programtest.Long(t)
 	n := newStandbyScene(t)
 	before := n.readAt("standby")
 	for i := range 10 {
@@ -120,6 +122,7 @@ func TestExportsAtTheStandbyAreThoseOfNow(t *testing.T) {
 
 // TestAnExportOutlivesItsStandby kills the standby in the middle of an export, which has all cards.
 func TestAnExportOutlivesItsStandby(t *testing.T) {
+	programtest.Long(t)
 	n := newStandbyScene(t)
 	const cards = 600
 	for i := 0; i < cards; i += 100 {

@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"loregate/internal/programtest"
 )
 
 // The plans of examples/ pass the check that CI runs, including their digests. A plan with a wrong
 // digest, a wrong parameter or an unknown tool fails it.
 func TestExamplePlansPassCheck(t *testing.T) {
+	programtest.Long(t)
 	requirePrograms(t, "blender")
 	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil || len(files) != 6 {

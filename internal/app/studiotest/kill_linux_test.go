@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/programtest"
 )
 
 // killCount returns the number of runs that are killed: STUDIO_KILLS, or 2.
@@ -41,6 +42,7 @@ func childPIDs(name string) []int {
 // Blender is killed at random points of runs. Each run ends with a true status, and the scene is as
 // the last successful run left it.
 func TestKilledAtAnyPoint(t *testing.T) {
+	programtest.Long(t)
 	requirePrograms(t, "blender")
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("there is no /proc to find programs in")
@@ -111,6 +113,7 @@ func callDuration(g *mcpClient, tool string, args map[string]any) time.Duration 
 // that says so, and leaves the scene as it was. The log has the longest time that a run took to
 // stop.
 func TestCancelledAtAnyPoint(t *testing.T) {
+	programtest.Long(t)
 	requirePrograms(t, "blender")
 	h := newStage(t)
 	g, other := h.connect(access.RoleGM), h.connect(access.RoleAdmin)

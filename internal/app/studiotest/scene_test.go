@@ -212,6 +212,7 @@ func TestBuildPlaceFromCard(t *testing.T) {
 // A client designs a scene part by part, mends it, builds it in Blender, looks at it through two cameras,
 // and takes it back.
 func TestDesignAndBuildScene(t *testing.T) {
+	programtest.Long(t)
 	requirePrograms(t, "blender")
 	g := newStage(t).connect(access.RoleGM)
 	result := func(tool string, args map[string]any) map[string]any {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -67,6 +68,7 @@ func (h *stage) startWorker() *exec.Cmd {
 // A worker process is killed in the middle of a run. After the lease another worker does the run;
 // it is recorded once, and the scene holds the result of one run.
 func TestAKilledWorkerIsReplaced(t *testing.T) {
+	programtest.Long(t)
 	requirePrograms(t, "blender")
 	for _, store := range []string{"embedded", "postgres"} {
 		t.Run(store, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/wait"
 )
@@ -274,6 +275,7 @@ func moveKilled(t testing.TB, s *Store, w access.WorldID, to string, chance floa
 // TestMoveUnderLoad moves a world between databases while two processes write to it and a third one, which
 // moves it, is killed at any step. MOVES sets the number of moves.
 func TestMoveUnderLoad(t *testing.T) {
+	programtest.Long(t)
 	for kind, create := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -305,6 +307,7 @@ func testMoveUnderLoad(t *testing.T, d databases) {
 // TestKilledMove kills a move after each of its steps. The world is served, in one place, before the move
 // is run again, which finishes it.
 func TestKilledMove(t *testing.T) {
+	programtest.Long(t)
 	for _, step := range []string{"announce", "batch", "copy", "prove", "freeze", "rest", "seal", "finish", "discard batch",
 		"discard"} {
 		t.Run(step, func(t *testing.T) {

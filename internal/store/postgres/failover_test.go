@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/fault"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -103,6 +104,7 @@ func (p *pair) wantWhole() {
 }
 
 func TestAKilledPrimaryIsReplaced(t *testing.T) {
+	programtest.Long(t)
 	p := newPair(t)
 	var log bytes.Buffer // read after the store was closed
 	logged, err := postgres.Open(t.Context(), postgres.Config{URL: p.both, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -141,6 +143,7 @@ func TestAKilledPrimaryIsReplaced(t *testing.T) {
 }
 
 func TestAKilledPrimaryIsReplacedThroughPgBouncer(t *testing.T) {
+	programtest.Long(t)
 	p := newPair(t)
 	statements := strings.Join(postgres.Config{}.SessionStatements(), ";")
 	s, err := postgres.Open(t.Context(), postgres.Config{Direct: p.both, URL: pgtest.Join(t,
@@ -163,6 +166,7 @@ func TestAKilledPrimaryIsReplacedThroughPgBouncer(t *testing.T) {
 // TestAPrimaryThatWakesCommitsNothing stops a primary, promotes its standby and continues the old
 // primary: nothing that it commits is acknowledged, and no process uses it.
 func TestAPrimaryThatWakesCommitsNothing(t *testing.T) {
+	programtest.Long(t)
 	p := newPair(t)
 	stop := p.keepWriting()
 	p.primary.Pause()
@@ -221,6 +225,7 @@ func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
 }
 
 func TestACommitWithoutStandbysIsRefusedInTime(t *testing.T) {
+	programtest.Long(t)
 	p := newPair(t)
 	if err := p.write(p.here); err != nil {
 		t.Fatal(err)

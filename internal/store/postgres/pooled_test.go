@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
@@ -34,12 +35,14 @@ func openPooled(t testing.TB, address string) *postgres.Store {
 
 // TestStoreThroughPgBouncer runs the suite of all stores on PgBouncer in transaction mode.
 func TestStoreThroughPgBouncer(t *testing.T) {
+	programtest.Long(t)
 	storetest.Run(t, func(t *testing.T) canon.Store { return openPooled(t, pgtest.Database(t, prepare)) })
 }
 
 // TestPgBouncerMigratesAndNotifies creates a database's tables, and tells one process of the writes
 // of another, with both behind PgBouncer.
 func TestPgBouncerMigratesAndNotifies(t *testing.T) {
+	programtest.Long(t)
 	address := pgtest.Empty(t)
 	here, there := openPooled(t, address), openPooled(t, address)
 	if err := appendNext(t.Context(), here); err != nil {
@@ -111,6 +114,7 @@ func TestCommitThroughPgBouncer(t *testing.T) {
 
 // TestDeployedPgBouncerSetsSessions compares deploy's connect_query with the settings of a session.
 func TestDeployedPgBouncerSetsSessions(t *testing.T) {
+	programtest.Long(t)
 	text, err := os.ReadFile("../../../deploy/pgbouncer.ini")
 	if err != nil {
 		t.Fatal(err)

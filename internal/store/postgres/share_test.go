@@ -20,6 +20,7 @@ import (
 	"loregate/internal/identity"
 	"loregate/internal/job"
 	"loregate/internal/markup"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
@@ -150,6 +151,7 @@ func TestWhatOneProcessRevokesAnotherSees(t *testing.T) {
 // A process that stopped while holding the writer lock delays others no longer than Config.Wait,
 // and no write is lost.
 func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
+	programtest.Long(t)
 	address := pgtest.Database(t, prepare)
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 200 * time.Millisecond})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/sqlstore"
 	"loregate/internal/store/storetest"
@@ -101,6 +102,7 @@ func (n *standbyScene) eventually(what string, holds func() bool) {
 // TestLongReadsAtTheStandbyFindAllWrites writes before each read. A standby that has stopped to
 // replay, or has stopped altogether, answers none.
 func TestLongReadsAtTheStandbyFindAllWrites(t *testing.T) {
+	programtest.Long(t)
 	n := newStandbyScene(t)
 	n.write()
 	n.awaitStandby()
@@ -135,6 +137,7 @@ func TestLongReadsAtTheStandbyFindAllWrites(t *testing.T) {
 // TestALongReadIsNotHeldUpByAStandby stops the standby in the middle of a read, which fails; the next
 // one is made at the primary.
 func TestALongReadIsNotHeldUpByAStandby(t *testing.T) {
+	programtest.Long(t)
 	n := newStandbyScene(t)
 	n.write()
 	n.awaitStandby()
