@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -18,16 +19,14 @@ import (
 // assetFiles are the styles and scripts. assets/README.md names the origin and the licence of those
 // that are not ours.
 //
-//go:embed assets/*.css assets/*.js assets/*.svg
+//go:embed assets/*.css assets/*.js assets/*.js.gz assets/*.svg
 var assetFiles embed.FS
 
 // asset is a file that pages load.
-type asset struct {
-	data   []byte
-	zipped func() []byte // as gzip, compressed when it is first asked for
-}
+type asset struct{ plain, zipped func() []byte }
 
 // assets returns the files by a name with their hash, such as app.1f2e3d4c.css, and those names by the plain ones.
+// A file whose name ends with .gz is compressed already.
 var assets = sync.OnceValues(func() (files map[string]asset, names map[string]string) {
 	files, names = map[string]asset{}, map[string]string{}
 	entries, err := fs.ReadDir(assetFiles, "assets")
@@ -39,20 +38,41 @@ var assets = sync.OnceValues(func() (files map[string]asset, names map[string]st
 		if err != nil {
 			panic(err)
 		}
+		same := func() []byte { return data }
+		file := asset{plain: same, zipped: sync.OnceValue(func() []byte { return zippedOf(data) })}
+		plainName, isZipped := strings.CutSuffix(e.Name(), ".gz")
+		if isZipped {
+			file = asset{plain: func() []byte { return plainOf(data) }, zipped: same}
+		}
 		sum := sha256.Sum256(data)
-		ext := path.Ext(e.Name())
-		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:4]) + ext
-		names[e.Name()] = name
-		files[name] = asset{data, sync.OnceValue(func() []byte {
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			_, _ = z.Write(data) // a buffer takes everything
-			_ = z.Close()
-			return b.Bytes()
-		})}
+		ext := path.Ext(plainName)
+		name := strings.TrimSuffix(plainName, ext) + "." + hex.EncodeToString(sum[:4]) + ext
+		names[plainName] = name
+		files[name] = file
 	}
 	return files, names
 })
+
+func zippedOf(data []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(data) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// plainOf is for the few clients that take nothing compressed.
+func plainOf(data []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		panic(err) // the files are compiled in
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return plain
+}
 
 // assetPath returns the address of an asset. It changes with the content.
 func assetPath(name string) string {
@@ -72,13 +92,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	data := file.data
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Vary", "Accept-Encoding")
+	data := file.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		data = file.zipped()
+		data = file.zipped
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data()))
 }

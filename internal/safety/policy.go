@@ -32,8 +32,8 @@ const DefaultProfile = "teen"
 // Current is the version of the policy in use.
 const Current = "policy/1.6"
 
-// policyFiles has the policy that Current extends as it is, and earlier ones, which only replays of old proposals read,
-// compressed.
+// policyFiles has Current, and, compressed, the policy that it extends and earlier ones, which only replays of old
+// proposals read.
 //
 //go:embed policy/*.json policy/*.json.gz
 var policyFiles embed.FS

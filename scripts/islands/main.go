@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -49,10 +51,19 @@ func buildIslands(sources, assets string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(assets, filepath.Base(script)), data, 0o644); err != nil {
+		name := filepath.Base(script) + ".gz"
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err == nil {
+			_, err = z.Write(data)
+		}
+		if err = errors.Join(err, z.Close()); err != nil {
 			return err
 		}
-		sums = append(sums, sumLine(data, "assets/"+filepath.Base(script)))
+		if err := os.WriteFile(filepath.Join(assets, name), packed.Bytes(), 0o644); err != nil {
+			return err
+		}
+		sums = append(sums, sumLine(packed.Bytes(), "assets/"+name))
 	}
 	return os.WriteFile(filepath.Join(assets, "islands.sum"), []byte(strings.Join(sums, "")), 0o644)
 }
