@@ -20,6 +20,7 @@ import (
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
 )
 
 // browser is a headless Chromium.
@@ -153,10 +154,8 @@ func (p *tab) eval(js string) string {
 func (p *tab) waits(ctx context.Context, js string) bool {
 	p.t.Helper()
 	for p.eval(js) != "true" {
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, 50*time.Millisecond) {
 			return false
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	return true
@@ -409,10 +408,8 @@ func play(ctx context.Context, t *testing.T, tabs ...*tab) {
 				done[at] = true
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, 100*time.Millisecond) {
 			t.Fatalf("the game does not end: %s", tabs[0].eval(`document.body.innerText`))
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 	if tabs[0].eval(`document.querySelector("#result").hidden`) != "false" {
