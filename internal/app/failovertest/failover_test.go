@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/app/patronitest"
+	"loregate/internal/wait"
 )
 
 // maxRefusal is the longest time without an acknowledged write after an event, in the proof. The
@@ -126,10 +127,10 @@ func (s *service) runEvents(c *patronitest.Cluster) (pauses map[string][]time.Du
 		if s.t.Failed() {
 			break
 		}
-		<-time.After(time.Duration(r.IntN(1000)) * time.Millisecond)
+		wait.For(s.t.Context(), time.Duration(r.IntN(1000))*time.Millisecond)
 		began, before := time.Now(), s.ackedCount()
 		lasts, end := e.do(c, r)
-		<-time.After(lasts)
+		wait.For(s.t.Context(), lasts)
 		end()
 		apptest.Eventually(s.t, "writes go on after a "+e.name, 2*patronitest.Patience,
 			func() bool { return s.ackedCount() > before+10 })

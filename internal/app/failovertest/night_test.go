@@ -18,6 +18,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/app/patronitest"
+	"loregate/internal/wait"
 )
 
 // TestGameNight plays an evening on the whole of docs/operations.md: three processes behind Caddy, the home database
@@ -126,7 +127,7 @@ func (n *night) go_(name string, act func(who string)) {
 	n.guests.Go(func() {
 		for !n.over.Load() && !n.t.Failed() {
 			act(name)
-			<-time.After(50 * time.Millisecond)
+			wait.For(n.t.Context(), 50*time.Millisecond)
 		}
 	})
 }
@@ -146,7 +147,7 @@ func (n *night) repeat(who string, f func() (refusal error)) {
 			n.t.Errorf("%s is never answered: %v", who, err)
 			return
 		}
-		<-time.After(200 * time.Millisecond)
+		wait.For(n.t.Context(), 200*time.Millisecond)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -179,7 +180,7 @@ func (n *night) writeCards(who, era string) {
 		n.mu.Lock()
 		n.written++
 		n.mu.Unlock()
-		<-time.After(50 * time.Millisecond)
+		wait.For(n.t.Context(), 50*time.Millisecond)
 	}
 	if cs != nil {
 		_ = cs.Close()

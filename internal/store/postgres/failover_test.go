@@ -16,6 +16,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // pair is a primary with a synchronous standby, and two stores that know both.
@@ -66,7 +67,7 @@ func (p *pair) keepWriting() (stop func()) {
 			default:
 			}
 			if p.write(p.here) != nil {
-				<-time.After(10 * time.Millisecond)
+				wait.For(p.t.Context(), 10*time.Millisecond)
 			}
 		}
 	}()

@@ -23,6 +23,7 @@ import (
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
+	"loregate/internal/waittest"
 )
 
 // patience is the longest wait for something that should happen at once.
@@ -96,11 +97,7 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 				do()
 				do = nil
 			}
-			select {
-			case <-changed:
-			case <-time.After(patience):
-				t.Fatalf("%s wakes nobody", what)
-			}
+			waittest.Receive(t, changed, what+" wakes a waiter")
 			if headOf(t, there).Seq != seen {
 				return
 			}
