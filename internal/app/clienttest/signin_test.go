@@ -294,7 +294,7 @@ func (g *gate) do(t *testing.T, step chromedp.Action[chromedp.Void]) {
 
 func (g *gate) wait(t *testing.T, expression string) {
 	t.Helper()
-	apptest.Eventually(t, expression, 20*time.Second, func() bool {
+	apptest.Eventually(t, expression, waittest.Patience, func() bool {
 		ctx, cancel := context.WithTimeout(g.person, 2*time.Second)
 		defer cancel()
 		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))

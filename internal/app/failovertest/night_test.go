@@ -135,6 +135,8 @@ func (n *night) go_(name string, act func(who string)) {
 // repeat calls f until it is not refused, and notes the time from the first refusal to the answer.
 func (n *night) repeat(who string, f func() (refusal error)) {
 	var refused time.Time
+	ctx, cancel := context.WithTimeout(n.t.Context(), 2*patronitest.Patience)
+	defer cancel()
 	for {
 		err := f()
 		if err == nil {
@@ -143,11 +145,10 @@ func (n *night) repeat(who string, f func() (refusal error)) {
 		if refused.IsZero() {
 			refused = time.Now()
 		}
-		if time.Since(refused) > 2*patronitest.Patience || n.t.Failed() {
+		if !wait.For(ctx, 200*time.Millisecond) || n.t.Failed() {
 			n.t.Errorf("%s is never answered: %v", who, err)
 			return
 		}
-		wait.For(n.t.Context(), 200*time.Millisecond)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -57,7 +57,7 @@ type callCost struct {
 	call   string
 	memory uint64
 	left   time.Duration // processor time from the leaving of the caller to the end; 0 if the call ended before
-	took   time.Duration // processor time, if nobody left
+	used   time.Duration // processor time, if nobody left
 }
 
 // costMeter measures the costs of calls.
@@ -149,7 +149,7 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 		}
 		b.memory = max(b.memory, max(s.peak.Load(), s.base)-s.base, max(heapInUse(), s.base)-s.base)
 		if !leaves {
-			b.took = now - began
+			b.used = now - began
 		} else if at := time.Duration(left.Load()); at > 0 {
 			b.left = max(now-at, 1)
 			continue
@@ -163,13 +163,13 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 	if b.left > boundLeave {
 		s.t.Errorf("%s: used the processor for %v after its caller left", b.call, b.left)
 	}
-	if b.took > boundTime {
-		s.t.Errorf("%s: used the processor for %v", b.call, b.took)
+	if b.used > boundTime {
+		s.t.Errorf("%s: used the processor for %v", b.call, b.used)
 	}
 	s.all = append(s.all, b)
 	slices.SortFunc(s.all, func(a, b callCost) int { return cmp.Compare(b.left, a.left) })
 	if os.Getenv("BOUND_LOUD") != "" && (b.left > 100*time.Millisecond || b.memory > 64<<20) {
-		fmt.Fprintf(os.Stderr, "%s: left %v, took %v, %d MB (%v)\n", b.call, b.left, b.took, b.memory>>20, err)
+		fmt.Fprintf(os.Stderr, "%s: left %v, used %v, %d MB (%v)\n", b.call, b.left, b.used, b.memory>>20, err)
 	}
 }
 
@@ -189,12 +189,12 @@ func (s *costMeter) logWorst() {
 		slices.SortFunc(list, func(a, b callCost) int { return cmp.Compare(cost(b), cost(a)) })
 		for _, b := range list[:min(10, len(list))] {
 			s.t.Logf("worst by %s: %s: %v of processor time after its caller left, %v in all, %d MB", by, b.call,
-				b.left.Round(time.Millisecond), b.took.Round(time.Millisecond), b.memory>>20)
+				b.left.Round(time.Millisecond), b.used.Round(time.Millisecond), b.memory>>20)
 		}
 	}
 	worst("leaving", func(b callCost) int64 { return int64(b.left) })
 	worst("memory", func(b callCost) int64 { return int64(b.memory) })
-	worst("time", func(b callCost) int64 { return int64(b.took) })
+	worst("time", func(b callCost) int64 { return int64(b.used) })
 	s.t.Logf("%d calls weighed", s.calls)
 }
 

@@ -28,7 +28,7 @@ import (
 )
 
 // patience bounds the time that a test waits for something that should come soon.
-const patience = 30 * time.Second
+const patience = waittest.Patience
 
 var built struct {
 	once sync.Once
