@@ -35,6 +35,7 @@ func TestTestsJudgeNoWallTime(t *testing.T) {
 			return i.Path.Value == `"testing/synctest"`
 		})
 		var after, compared []string
+		passed := passedTimes(s.file)
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
@@ -42,7 +43,7 @@ func TestTestsJudgeNoWallTime(t *testing.T) {
 					after = append(after, s.at(n.Pos(), "time.After"))
 				}
 			case *ast.BinaryExpr:
-				if n.Op.Precedence() == token.EQL.Precedence() && !bubbles && (isWallTime(n.X) || isWallTime(n.Y)) {
+				if n.Op.Precedence() == token.EQL.Precedence() && !bubbles && (isWallTime(n.X, passed) || isWallTime(n.Y, passed)) {
 					compared = append(compared, s.at(n.Pos(), "a wall time is compared"))
 				}
 			}
@@ -63,9 +64,25 @@ func holdCount(t *testing.T, path string, found []string, allowed map[string]int
 	}
 }
 
-// isWallTime reports whether an operand is a time that passed: one named took, or with a call of time.Since in it.
-func isWallTime(e ast.Expr) (found bool) {
-	if name, ok := e.(*ast.Ident); ok && name.Name == "took" {
+// passedTimes returns the variables of a file that get a time that passed.
+func passedTimes(f *ast.File) map[string]bool {
+	names := map[string]bool{"took": true}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
+			for i, to := range a.Lhs {
+				if name, ok := to.(*ast.Ident); ok && isWallTime(a.Rhs[i], nil) {
+					names[name.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// isWallTime reports whether an operand is a time that passed: a variable of one, or with a call of time.Since in it.
+func isWallTime(e ast.Expr, passed map[string]bool) (found bool) {
+	if name, ok := e.(*ast.Ident); ok && passed[name.Name] {
 		return true
 	}
 	ast.Inspect(e, func(n ast.Node) bool {
