@@ -67,7 +67,7 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 		list := processes(t, n, &board{spent: map[string]access.Spent{}})
 		minute := func() (got int) {
 			for range 1200 { // steps of 50 ms
-				<-time.After(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond)
 				for _, l := range list {
 					n, _ := takeAll(l, "k", "", access.ClassWrite, 100)
 					got += n
@@ -93,11 +93,11 @@ func TestSpendingIsSharedBetweenProcesses(t *testing.T) {
 		b := &board{spent: map[string]access.Spent{}}
 		list := processes(t, 2, b)
 		takeAll(list[0], "k", "", access.ClassWrite, 15)
-		<-time.After(access.Exchange + time.Millisecond)
+		time.Sleep(access.Exchange + time.Millisecond)
 		if _, ok := list[1].Take("k", "", access.ClassWrite); !ok {
 			t.Fatal("the first is refused")
 		}
-		<-time.After(access.Exchange + time.Millisecond)
+		time.Sleep(access.Exchange + time.Millisecond)
 		if n, _ := takeAll(list[1], "k", "", access.ClassWrite, 100); n != 4 {
 			t.Errorf("after 16 of 20 elsewhere and here %d more", n)
 		}
@@ -116,11 +116,11 @@ func TestLimitsContinueAloneAndShareLater(t *testing.T) {
 		if n, _ := takeAll(list[0], "k", "", access.ClassWrite, 100); n != 20 {
 			t.Errorf("alone %d", n)
 		}
-		<-time.After(access.Exchange + time.Millisecond)
+		time.Sleep(access.Exchange + time.Millisecond)
 		b.set(false)
-		<-time.After(access.Exchange)
+		time.Sleep(access.Exchange)
 		list[1].Take("k", "", access.ClassWrite)
-		<-time.After(access.Exchange + time.Millisecond)
+		time.Sleep(access.Exchange + time.Millisecond)
 		if n, _ := takeAll(list[1], "k", "", access.ClassWrite, 100); n != 0 {
 			t.Errorf("after 20 elsewhere %d more", n)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/identity"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // TestEndedSecretsAreDeleted opens a store with a sign-in code of last month.
@@ -42,10 +44,8 @@ func TestEndedSecretsAreDeleted(t *testing.T) {
 		t.Fatalf("the store has %d keys, want the code", n)
 	}
 	defer a.pruneSecrets(t.Context())()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for began := time.Now(); keys() > 0; <-tick.C {
-		if time.Since(began) > 10*time.Second {
+	for ctx := waittest.Context(t); keys() > 0; {
+		if !wait.For(ctx, 10*time.Millisecond) {
 			t.Fatal("the code is still there")
 		}
 	}

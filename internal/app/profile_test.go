@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"loregate/internal/waittest"
 )
 
 // serving serves an empty store with settings. It returns the address, and a function that ends
@@ -37,7 +38,7 @@ func serving(t *testing.T, settings ...string) (addr string, end func() error) {
 	case addr = <-at:
 	case err := <-ended:
 		ended <- err
-	case <-time.After(20 * time.Second):
+	case <-waittest.Context(t).Done():
 		t.Error("the server does not begin")
 	}
 	return addr, end

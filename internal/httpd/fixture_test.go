@@ -19,6 +19,7 @@ import (
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
 	"loregate/internal/op"
+	"loregate/internal/wait"
 )
 
 var (
@@ -103,10 +104,8 @@ func show(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
 	case "broken":
 		return cardOut{}, errors.New("the database says: secret")
 	case "slow": // longer than a body may take in TestDeadlines
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, 150*time.Millisecond) {
 			return cardOut{}, ctx.Err()
-		case <-time.After(150 * time.Millisecond):
 		}
 	case "panic":
 		panic("secret")

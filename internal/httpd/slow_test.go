@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/httpd"
+	"loregate/internal/waittest"
 )
 
 // A body that is announced and never sent holds no connection open on any path: not if the address
@@ -33,7 +34,7 @@ func TestUnsentBodiesAreTimedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(waittest.Patience))
 		fmt.Fprint(conn, head+"\r\n")
 		in := bufio.NewReader(conn)
 		if res, err := http.ReadResponse(in, nil); err != nil {
@@ -101,11 +102,7 @@ func TestIdleStreamsHaveNoDeadline(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer user")
 	done := make(chan struct{})
 	go func() { defer close(done); server.Config.Handler.ServeHTTP(w, r) }()
-	select {
-	case <-w.flushed:
-	case <-time.After(5 * time.Second):
-		t.Error("the bound of a message is never lifted")
-	}
+	waittest.Receive(t, w.flushed, "the bound of a message is lifted")
 	cancel()
 	<-done
 	if w.unbound > 0 {

@@ -4,16 +4,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/waittest"
 )
 
 // signInFixture is a Service whose people sign in by a provider.
@@ -376,43 +380,62 @@ func TestAnIssuerThatFails(t *testing.T) {
 	}
 }
 
+// issuers answers requests to the issuer "good" without a connection, and lets all others hang.
+type issuers struct {
+	hang func(*http.Request) error // returns when the request is given up
+}
+
+func (i issuers) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	switch {
+	case r.URL.Host != "good.example" || r.Method != http.MethodGet:
+		return nil, i.hang(r)
+	case strings.HasSuffix(r.URL.Path, "/keys"):
+		fmt.Fprintf(w, `{"keys":[%s]}`, rsaJWK("r1", rsaKeys()[0]))
+	default:
+		fmt.Fprintf(w, `{"issuer":%[1]q,"jwks_uri":"%[1]s/keys","authorization_endpoint":"%[1]s/a","token_endpoint":"%[1]s/t"}`,
+			"https://good.example/realms/lore")
+	}
+	return w.Result(), nil
+}
+
+// newHangingFixture returns a fixture with the issuers "good", whose token endpoint hangs, and "hangs", which hangs.
+func newHangingFixture(t *testing.T, hang func(*http.Request) error) *fixture {
+	return newFixture(t, func(c *identity.Config) {
+		c.ClientSecret, c.Fetch = []byte("x"), issuers{hang}
+		for _, name := range []string{"good", "hangs"} {
+			c.Outside = append(c.Outside, identity.Issuer{Name: name, Issuer: "https://" + name + ".example/realms/lore",
+				SignIn: identity.SignIn{ClientID: "pages"}})
+		}
+	})
+}
+
 func TestAnIssuerThatHangs(t *testing.T) {
 	t.Parallel()
-	good := newProvider(t)
-	good.says = func(url string) string {
-		return fmt.Sprintf(`{"issuer":%[1]q,"jwks_uri":"%[1]s/keys","authorization_endpoint":"%[1]s/a","token_endpoint":"%[1]s/t"}`,
-			url+"/realms/lore")
-	}
-	release := make(chan struct{})
-	hangs := newProvider(t)
-	hangs.says = func(string) string { <-release; return "" }
-	t.Cleanup(func() { close(release) })
-	client := identity.SignIn{ClientID: "pages"}
-	f := newFixture(t, func(c *identity.Config) {
-		c.ClientSecret = []byte("x")
-		c.Outside = []identity.Issuer{{Name: "good", Issuer: good.URL + "/realms/lore", KeysURL: good.URL + "/keys", SignIn: client},
-			{Name: "hangs", Issuer: hangs.URL + "/realms/lore", SignIn: client}}
-	})
-	began, failed := time.Now(), make(chan error, 20)
+	fetches, release := make(chan *http.Request, 20), make(chan struct{})
+	f := newHangingFixture(t, func(r *http.Request) error { fetches <- r; <-release; return errors.New("it was released") })
+	failed := make(chan error, 20)
 	for range cap(failed) {
 		go func() {
 			_, _, err := f.BeginIssuerSignIn(context.Background(), identity.IssuerSignIn{Issuer: "hangs"})
 			failed <- err
 		}()
 	}
+	r := waittest.Receive(t, fetches, "a fetch that hangs")
+	if until, ok := r.Context().Deadline(); !ok || time.Until(until) > 8*time.Second {
+		t.Errorf("the issuer is waited for until %s", until)
+	}
 	if _, _, err := f.BeginIssuerSignIn(context.Background(), identity.IssuerSignIn{Issuer: "good"}); err != nil {
-		t.Error(err)
+		t.Errorf("by the other issuer, while the first hangs: %v", err)
 	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the other issuer's people waited for %s", took)
-	}
+	close(release)
 	for range cap(failed) {
-		if err := <-failed; fault.KindOf(err) != fault.Unavailable {
+		if err := waittest.Receive(t, failed, "the people get an answer"); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("%v", err)
 		}
 	}
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("20 people waited for %s", took)
+	if n := len(fetches); n > 0 {
+		t.Errorf("20 people waited for %d more fetches in turn", n)
 	}
 }
 
@@ -449,51 +472,46 @@ func TestSettingsOfASignIn(t *testing.T) {
 
 // While the token endpoint hangs, 16 exchanges wait for it, for some seconds; further ones are refused at once.
 func TestExchangesAreBounded(t *testing.T) {
-	t.Parallel()
-	f := newSignInFixture(t)
-	release := make(chan struct{})
-	f.p.set(func() {
-		f.p.token = func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-release:
-			case <-r.Context().Done():
+	synctest.Test(t, func(t *testing.T) {
+		f := newHangingFixture(t, func(r *http.Request) error { <-r.Context().Done(); return r.Context().Err() })
+		type attempt struct {
+			begun string
+			a     identity.IssuerAnswer
+		}
+		var attempts []attempt
+		for range 20 {
+			address, begun, err := f.BeginIssuerSignIn(t.Context(), identity.IssuerSignIn{Issuer: "good", Redirect: pagesRedirect})
+			if err != nil {
+				t.Fatal(err)
 			}
+			_, state, _ := strings.Cut(address, "state=")
+			state, _, _ = strings.Cut(state, "&")
+			attempts = append(attempts, attempt{begun, identity.IssuerAnswer{Issuer: "good", State: state, Code: "c"}})
+		}
+		began, took := time.Now(), make(chan time.Duration, len(attempts))
+		for _, x := range attempts {
+			go func() {
+				_, _, _, err := f.OpenIssuerSession(context.Background(), x.begun, x.a)
+				if fault.KindOf(err) != fault.Unavailable {
+					t.Errorf("%v", err)
+				}
+				took <- time.Since(began)
+			}()
+		}
+		atOnce := 0
+		for range attempts {
+			d := <-took
+			if d == 0 {
+				atOnce++
+			}
+			if d > 8*time.Second {
+				t.Errorf("a person waited for %s", d)
+			}
+		}
+		if atOnce != 4 {
+			t.Errorf("%d of 20 were refused at once", atOnce)
 		}
 	})
-	defer close(release)
-	type attempt struct {
-		begun string
-		a     identity.IssuerAnswer
-	}
-	var attempts []attempt
-	for range 20 {
-		begun := f.begin()
-		attempts = append(attempts, attempt{begun, identity.IssuerAnswer{Issuer: "kc", State: f.last.Get("state"), Code: "c",
-			Iss: f.p.URL + "/realms/lore"}})
-	}
-	began, took := time.Now(), make(chan time.Duration, len(attempts))
-	for _, x := range attempts {
-		go func() {
-			_, _, _, err := f.OpenIssuerSession(context.Background(), x.begun, x.a)
-			if fault.KindOf(err) != fault.Unavailable {
-				t.Errorf("%v", err)
-			}
-			took <- time.Since(began)
-		}()
-	}
-	atOnce := 0
-	for range attempts {
-		d := <-took
-		if d < 2*time.Second {
-			atOnce++
-		}
-		if d > 8*time.Second {
-			t.Errorf("a person waited for %s", d)
-		}
-	}
-	if atOnce != 4 {
-		t.Errorf("%d of 20 were refused at once", atOnce)
-	}
 }
 
 // A renewed session has the limits of the first.

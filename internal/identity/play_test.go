@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/waittest"
 )
 
 var aPlayer = uuid.UUID{15: 7}
@@ -255,11 +257,7 @@ func TestKeysEndWithTheirMaker(t *testing.T) {
 		}
 	}
 	for i, ended := range streams[3:] {
-		select {
-		case <-ended:
-		case <-time.After(time.Second):
-			t.Errorf("stream %d of the other process goes on after a second", i)
-		}
+		waittest.Receive(t, ended, fmt.Sprintf("stream %d of the other process ends", i))
 	}
 	_, err = there.Authenticate(t.Context(), token, identity.AudiencePlay)
 	wantRefused(t, err, identity.ErrInvalid)

@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/wait"
 )
 
 // A key that another process rotated away ends here too, even if no request makes the keyring read
@@ -31,11 +32,11 @@ func TestAKeyThatWasRotatedElsewhereEnds(t *testing.T) {
 			return signed(rsaKeys()[0], fmt.Sprintf(`{"alg":"RS256","kid":%q}`, old[0]),
 				claims("key", `"`+k.ID+`"`, "iat", seconds(now), "nbf", seconds(now), "exp", seconds(now.Add(time.Minute))))
 		}
-		<-time.After(29 * time.Minute)
+		wait.For(ctx, 29*time.Minute)
 		if _, err := there.Authenticate(ctx, forged(), ""); err != nil {
 			f.t.Errorf("while its last tokens live: %v", err)
 		}
-		<-time.After(3 * time.Minute)
+		wait.For(ctx, 3*time.Minute)
 		_, err := there.Authenticate(ctx, forged(), "")
 		wantRefused(f.t, err, identity.ErrInvalid)
 	})

@@ -186,18 +186,18 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 		}
 		first := start()
 		u.deaf.Store(true)
-		<-time.After(25 * time.Second)
+		time.Sleep(25 * time.Second)
 		if s := state(first); s != job.Running {
 			t.Errorf("after a short silence: %s", s)
 		}
-		<-time.After(20 * time.Second)
+		time.Sleep(20 * time.Second)
 		if s := state(first); s != job.Failed {
 			t.Errorf("after a long silence: %s", s)
 		}
 		u.deaf.Store(false)
-		<-time.After(15 * time.Second)
+		time.Sleep(15 * time.Second)
 		second := start()
-		<-time.After(time.Minute)
+		time.Sleep(time.Minute)
 		if s := state(second); s != job.Running {
 			t.Errorf("once it is heard again: %s", s)
 		}
@@ -417,7 +417,7 @@ func TestCancel(t *testing.T) {
 				if j := s.cancel(r, ann, s.running); j.State != job.Cancelled {
 					t.Errorf("cancelled again: %+v", j)
 				}
-				<-time.After(2 * time.Second)
+				time.Sleep(2 * time.Second)
 				if n := s.here.Waiting(); n != 0 {
 					t.Errorf("%d jobs wait", n)
 				}
@@ -446,7 +446,7 @@ func TestCancelTellsHowTheJobEnded(t *testing.T) {
 			t.Errorf("work that does not stop: %+v", j)
 		}
 		close(free)
-		<-time.After(time.Second)
+		time.Sleep(time.Second)
 		if j := s.cancel(s.there, ann, s.running); j.State != job.Cancelled {
 			t.Errorf("when it has stopped: %+v", j)
 		}

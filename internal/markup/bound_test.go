@@ -5,9 +5,11 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"loregate/internal/cputest"
 	"loregate/internal/markup"
 )
 
@@ -126,12 +128,13 @@ func TestConversionsStopOnCancel(t *testing.T) {
 				t.Errorf("%s of %s went on: %v", kind, name, err)
 			}
 			leaving, cancel := context.WithCancel(t.Context())
-			timer := time.AfterFunc(20*time.Millisecond, cancel)
-			start := time.Now()
+			var left atomic.Int64 // processor time at the leaving
+			timer := time.AfterFunc(20*time.Millisecond, func() { left.Store(int64(cputest.Used())); cancel() })
 			err := conversions[kind](leaving, doc)
-			// The limit is generous, because the machine may be busy: a piece takes about 30 ms.
-			if took := time.Since(start); took > 3*time.Second {
-				t.Errorf("%s of %s took %v after its caller had left: %v", kind, name, took, err)
+			ended := cputest.Used()
+			// A piece takes about 30 ms.
+			if at := time.Duration(left.Load()); at > 0 && ended-at > time.Second {
+				t.Errorf("%s of %s used the processor for %v after its caller had left: %v", kind, name, ended-at, err)
 			}
 			timer.Stop()
 			cancel()

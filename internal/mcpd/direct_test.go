@@ -435,56 +435,63 @@ func TestOpenDirectCallIDsAreUnique(t *testing.T) {
 
 // In the older era a broken connection does not cancel the client's call.
 func TestOlderCallOutlivesItsConnection(t *testing.T) {
-	s := open(t)
-	ctx, hangUp := context.WithCancel(t.Context())
-	r := httptest.NewRequestWithContext(ctx, "POST", "/mcp", strings.NewReader(call(5, "linger", "{}")))
-	r.Header = headersOf(older, "")
-	r.Header.Set("Authorization", "Bearer user")
-	r.Header.Set("Mcp-Session-Id", s.begin("user", "/mcp"))
-	w, done := httptest.NewRecorder(), make(chan struct{})
-	go func() {
-		s.server.ServeHTTP(w, r)
-		close(done)
-	}()
-	<-s.started
-	hangUp()
-	select {
-	case err := <-s.stopped:
-		t.Fatalf("the call was stopped: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
-	s.goOn <- struct{}{}
-	<-done
-	wantContains(t, w.Body.String(), `{"text":"done"}`)
+	synctest.Test(t, func(t *testing.T) {
+		s := openBubbled(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", "/mcp", strings.NewReader(call(5, "linger", "{}")))
+		r.Header = headersOf(older, "")
+		r.Header.Set("Authorization", "Bearer user")
+		r.Header.Set("Mcp-Session-Id", s.begin("user", "/mcp"))
+		w, done := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			s.server.ServeHTTP(w, r)
+			close(done)
+		}()
+		<-s.started
+		hangUp()
+		synctest.Wait()
+		select {
+		case err := <-s.stopped:
+			t.Fatalf("the call was stopped: %v", err)
+		default:
+		}
+		s.goOn <- struct{}{}
+		<-done
+		wantContains(t, w.Body.String(), `{"text":"done"}`)
+	})
 }
 
 // Calls keep a session open on both routes, and it ends when there are no more calls.
 func TestSessionLivesWhileItIsUsed(t *testing.T) {
-	const timeout = 400 * time.Millisecond
+	const timeout = time.Minute
 	for _, tool := range []string{"get_page", "slow"} {
 		t.Run(tool, func(t *testing.T) {
-			s := open(t, func(c *mcpd.Config) { c.SessionTimeout = timeout })
-			freeSlow(t, s)
-			session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
-			lines, _ := s.stream(session)
-			ended := make(chan struct{})
-			go func() {
-				for lines.Scan() {
-					_ = lines.Text() // until the stream ends, with its session
+			synctest.Test(t, func(t *testing.T) {
+				s := openBubbled(t, func(c *mcpd.Config) { c.SessionTimeout = timeout })
+				freeSlow(t, s)
+				session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
+				ended := make(chan struct{})
+				go func() {
+					s.send("GET", "/mcp", "user", "", session) // until the stream ends, with its session
+					close(ended)
+				}()
+				for n := range 12 {
+					if got := s.send("POST", "/mcp", "user", call(n, tool, `{}`), session); got.status != 200 {
+						t.Fatalf("%d %s", got.status, got.body)
+					}
+					time.Sleep(timeout / 6)
+					select {
+					case <-ended:
+						t.Fatal("the session ended while it was used")
+					default:
+					}
 				}
-				close(ended)
-			}()
-			for n := range 12 {
-				if got := s.send("POST", "/mcp", "user", call(n, tool, `{}`), session); got.status != 200 {
-					t.Fatalf("%d %s", got.status, got.body)
+				unused := time.Now()
+				<-ended
+				if took := time.Since(unused); took > 2*timeout {
+					t.Errorf("it ended %s after its last call", took)
 				}
-				select {
-				case <-ended:
-					t.Fatal("the session ended while it was used")
-				case <-time.After(timeout / 6):
-				}
-			}
-			<-ended
+			})
 		})
 	}
 }

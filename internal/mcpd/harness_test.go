@@ -279,6 +279,15 @@ type option func(*mcpd.Config)
 // open serves a book over HTTP.
 func open(t testing.TB, options ...option) *stage {
 	t.Helper()
+	s := openBubbled(t, options...)
+	s.http = httptest.NewServer(s.server)
+	t.Cleanup(func() { s.http.CloseClientConnections(); s.server.Close(); s.http.Close() })
+	return s
+}
+
+// openBubbled opens a server without a network, for a bubble, whose clock stands still while a connection is read.
+func openBubbled(t testing.TB, options ...option) *stage {
+	t.Helper()
 	s := &stage{t: t, book: newBook(), auth: newDoors(), started: make(chan struct{}, 1), stopped: make(chan error, 1),
 		goOn: make(chan struct{})}
 	surfaces := s.surfaces()
@@ -299,9 +308,18 @@ func open(t testing.TB, options ...option) *stage {
 	if s.server, err = mcpd.New(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	s.http = httptest.NewServer(s.server)
-	t.Cleanup(func() { s.http.CloseClientConnections(); s.server.Close(); s.http.Close() })
+	t.Cleanup(s.server.Close)
 	return s
+}
+
+// do sends a request over the network, if there is one.
+func (s *stage) do(r *http.Request) (*http.Response, error) {
+	if s.http != nil {
+		return http.DefaultClient.Do(r)
+	}
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	return w.Result(), nil
 }
 
 // bearer adds a token to each request.
@@ -367,7 +385,11 @@ type answer struct {
 // send sends one request unchanged. Headers are "Name: value".
 func (s *stage) send(method, path, token, body string, headers ...string) answer {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
+	base := "http://localhost"
+	if s.http != nil {
+		base = s.http.URL
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, base+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -380,7 +402,7 @@ func (s *stage) send(method, path, token, body string, headers ...string) answer
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := s.do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -261,7 +261,7 @@ func TestRealPauseEndsWithContext(t *testing.T) {
 		by = &carrier{answer: func(*http.Request) (*http.Response, error) { return response(503, ""), nil }}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			<-time.After(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 			cancel()
 		}()
 		begun = time.Now()

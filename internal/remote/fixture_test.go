@@ -16,6 +16,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/identity"
 	"loregate/internal/remote"
+	"loregate/internal/waittest"
 )
 
 // site is our own server, with a faulty network between it and the client.
@@ -156,13 +157,8 @@ func (s *site) connect(options *mcp.ClientOptions) client {
 	s.t.Cleanup(func() {
 		_ = session.Close()
 		_ = toBridge.Close()
-		select {
-		case err := <-done:
-			if err != nil {
-				s.t.Error(err)
-			}
-		case <-time.After(10 * time.Second):
-			s.t.Error("the bridge did not end with its client")
+		if err := waittest.Receive(s.t, done, "the bridge ends with its client"); err != nil {
+			s.t.Error(err)
 		}
 	})
 	return client{s, session}

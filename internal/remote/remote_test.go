@@ -15,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/remote"
+	"loregate/internal/waittest"
 )
 
 // A client has the same through the bridge as from the server: tools, prompts, resources and
@@ -181,13 +182,8 @@ func TestSubscriptionsAreRelayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.must("update_card", `{"name": "Well", "content": "x"}`)
-	select {
-	case uri := <-heard:
-		if uri != "archive://card/Well" {
-			t.Error(uri)
-		}
-	case <-time.After(5 * time.Second):
-		t.Error("nothing was heard of the change")
+	if uri := waittest.Receive(t, heard, "a notice of the change"); uri != "archive://card/Well" {
+		t.Error(uri)
 	}
 }
 
@@ -299,9 +295,5 @@ func TestACancelledCallEnds(t *testing.T) {
 	if _, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "list_types"}); err == nil {
 		t.Error("it was answered")
 	}
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Second):
-		t.Error("the server goes on with a call that was given up")
-	}
+	waittest.Receive(t, ended, "the server ends a call that was given up")
 }

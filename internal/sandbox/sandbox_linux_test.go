@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loregate/internal/programtest"
+	"loregate/internal/waittest"
 )
 
 // eachMode runs a test in every way to confine that works on this system.
@@ -308,11 +309,7 @@ func TestEndsWithItsStarter(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { _, err := io.Copy(io.Discard, pipe); ended <- err }()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("a program lives on after its starter was killed")
-	}
+	waittest.Receive(t, ended, "all programs end after their starter was killed")
 	_ = starter.Wait()
 }
 

@@ -1,23 +1,23 @@
 package apptest
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"loregate/internal/wait"
 )
 
-// Eventually polls until a condition holds, and returns the time that this took. It fails the test
-// if the condition does not hold within the given time. Use it to observe another process; wait for
+// Eventually polls until a condition holds. It fails the test if the condition does not hold within the given time,
+// which only ends a test that hangs: give waittest.Patience, unless a package has a longer one. Use it to observe another process; wait for
 // a channel or in a synctest bubble where that is possible.
-func Eventually(t testing.TB, condition string, within time.Duration, holds func() bool) time.Duration {
+func Eventually(t testing.TB, condition string, within time.Duration, holds func() bool) {
 	t.Helper()
-	began := time.Now()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), within)
+	defer cancel()
 	for !holds() {
-		if time.Since(began) > within {
+		if !wait.For(ctx, 10*time.Millisecond) {
 			t.Fatalf("not within %s: %s", within, condition)
 		}
-		<-tick.C
 	}
-	return time.Since(began)
 }

@@ -18,6 +18,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
 )
 
 // connections returns how many connections an attack opens: with BOUNDS as many as one address may have.
@@ -296,9 +297,9 @@ func (p *program) askWithoutReading(n int, path string) {
 
 // waitForEnd waits until the server has ended a connection. Nothing is read before, so that its buffers stay full.
 func (p *program) waitForEnd(conn net.Conn) {
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
-	for began := time.Now(); time.Since(began) < 20*time.Second; <-tick.C {
+	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+	defer cancel()
+	for more := true; more; more = wait.For(ctx, 500*time.Millisecond) {
 		if _, err := conn.Write([]byte("\r\n")); err != nil {
 			return
 		}

@@ -21,6 +21,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/bound"
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
 )
 
 // zeros reads as many zeros as are asked for.
@@ -185,7 +186,7 @@ func (p *program) sendImport(name string, data []byte) (state, said string) {
 		p.t.Fatalf("%v: %s", err, answer)
 	}
 	for ; j.open(); j = p.callJob(p.gm, "GET", "/api/imports/"+j.ID, "") {
-		<-time.After(time.Second)
+		wait.For(p.t.Context(), time.Second)
 	}
 	return j.Status, j.Message
 }

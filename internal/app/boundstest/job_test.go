@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
 )
 
 // slowNotes is a zip of n notes that link each other.
@@ -54,7 +55,7 @@ func (p *program) callPatiently(key, method, path, body string) (status int, ans
 		if status, answer = apptest.Send(p.t, method, p.url+path, key, body); status != http.StatusTooManyRequests {
 			return status, answer
 		}
-		<-time.After(time.Second)
+		wait.For(p.t.Context(), time.Second)
 	}
 }
 
@@ -65,7 +66,7 @@ func (p *program) awaitJob(key, path string, j jobOf) jobOf {
 		if time.Now().After(end) {
 			p.t.Fatalf("%s%s does not end: %+v", path, j.ID, j)
 		}
-		<-time.After(time.Second)
+		wait.For(p.t.Context(), time.Second)
 	}
 	return j
 }
@@ -164,7 +165,7 @@ func TestACancelledImportWritesNothingMore(t *testing.T) {
 		before := p.cardCount()
 		j := p.callJob(p.gm, "POST", "/api/imports/"+check.ID, "{}")
 		for end := time.Now().Add(3 * maxWait); p.cardCount() == before && time.Now().Before(end); {
-			<-time.After(250 * time.Millisecond)
+			wait.For(t.Context(), 250*time.Millisecond)
 		}
 		got := p.callJob(p.gm, "POST", "/api/mcp/jobs/"+j.ID+"/cancel", "{}")
 		written := p.cardCount()

@@ -16,6 +16,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/waittest"
 )
 
 // maxWait bounds the time that a test waits for something that should come soon.
@@ -151,7 +152,7 @@ func (p *program) serve(env []string) {
 	case p.url = <-listens:
 	case <-p.dead:
 		p.t.Fatalf("the server ended: %s", p.said)
-	case <-time.After(maxWait):
+	case <-waittest.Context(p.t).Done():
 		p.t.Fatalf("the server does not listen: %s", p.said)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
+	"loregate/internal/waittest"
 )
 
 // entrant is a client that knows the address alone.
@@ -108,7 +109,7 @@ func (g *gate) letIn(t *testing.T, e entrant, home, url string) {
 		if err != nil && len(e.keys) == 0 {
 			t.Errorf("%v\n%.3000s", err, out)
 		}
-	case <-time.After(30 * time.Second):
+	case <-waittest.Context(t).Done():
 		t.Errorf("the client does not end after it was let in:\n%.3000s", out)
 		_ = cmd.Process.Kill() // it is in the error already
 	}
@@ -293,7 +294,7 @@ func (g *gate) do(t *testing.T, step chromedp.Action[chromedp.Void]) {
 
 func (g *gate) wait(t *testing.T, expression string) {
 	t.Helper()
-	apptest.Eventually(t, expression, 20*time.Second, func() bool {
+	apptest.Eventually(t, expression, waittest.Patience, func() bool {
 		ctx, cancel := context.WithTimeout(g.person, 2*time.Second)
 		defer cancel()
 		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))

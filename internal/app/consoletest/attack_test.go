@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"loregate/internal/access"
 	"loregate/internal/app/apptest"
+	"loregate/internal/waittest"
 )
 
 // visitor is a browser without scripts.
@@ -165,7 +165,7 @@ func TestPagesAreNotFramed(t *testing.T) {
 	p.allow("404 for " + site.URL)
 	p.signIn(s.link(access.RoleAdmin))
 	p.do(chromedp.Navigate(site.URL))
-	apptest.Eventually(t, "the browser refuses to show the frame", 10*time.Second, func() bool {
+	apptest.Eventually(t, "the browser refuses to show the frame", waittest.Patience, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return slices.ContainsFunc(p.bad, func(b string) bool { return strings.Contains(b, "frame-ancestors") })

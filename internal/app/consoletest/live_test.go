@@ -6,13 +6,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
 	"loregate/internal/programtest"
+	"loregate/internal/waittest"
 )
 
 // TestOthersComeAndGo shows two players on phones who else is near, without a reload, and not the player that only game
@@ -166,7 +166,7 @@ func TestARunIsFollowed(t *testing.T) {
 		built <- fmt.Sprint(status, " ", string(answer))
 	}()
 	id := ""
-	apptest.Eventually(t, "a run has begun", 30*time.Second, func() bool {
+	apptest.Eventually(t, "a run has begun", waittest.Patience, func() bool {
 		_, body, _ := gm.send("GET", "/home/lendwater", nil)
 		_, rest, found := strings.Cut(body, `href="/run/lendwater/`)
 		id, _, _ = strings.Cut(rest, `"`)

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -22,6 +21,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
+	"loregate/internal/waittest"
 )
 
 // callback is the address of a client on this machine to which the person's browser returns.
@@ -74,7 +74,7 @@ func (s *stage) connect(back *callback, introduce func(*auth.AuthorizationCodeHa
 				}
 				return &auth.AuthorizationResult{Code: r.FormValue("code"), State: r.FormValue("state"),
 					Iss: r.FormValue("iss")}, nil
-			case <-time.After(15 * time.Second):
+			case <-waittest.Context(s.t).Done():
 				return nil, fmt.Errorf("no answer came")
 			}
 		}}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"loregate/internal/programtest"
+	"loregate/internal/waittest"
 )
 
 // watcher is a process that runs the agents.
@@ -69,11 +69,7 @@ func TestCrashOfAgents(t *testing.T) {
 		all = append(all, startWatcher(t, at, l))
 	}
 	for n := range 2 * len(all) {
-		select {
-		case <-l.some:
-		case <-time.After(maxWait):
-			t.Fatal("no agent runs")
-		}
+		waittest.Receive(t, l.some, "an agent runs")
 		w := all[n%len(all)]
 		w.killed = true
 		if err := w.cmd.Process.Kill(); err != nil {

@@ -25,6 +25,7 @@ import (
 	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // TestCrashThreeProcesses lets a crowd of writers write to three processes on one database. One
@@ -126,7 +127,7 @@ func (c *crowd) callUntilAcked(r *rand.Rand, operation, key string, in map[strin
 		switch {
 		case err != nil || a.status == 503:
 			c.unanswered.Add(1)
-			<-time.After(time.Duration(10+r.IntN(40)) * time.Millisecond)
+			wait.For(c.t.Context(), time.Duration(10+r.IntN(40))*time.Millisecond)
 			continue
 		case a.status >= 300:
 			c.t.Errorf("%s %s answers %d %s", operation, key, a.status, a.body)
@@ -231,10 +232,11 @@ const minRestarts = 4
 func (c *crowd) restartServers(ended <-chan struct{}) {
 	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 99))
 	for {
+		wait.Or(c.t.Context(), time.Duration(200+r.IntN(800))*time.Millisecond, ended)
 		select {
 		case <-ended:
 			return
-		case <-time.After(time.Duration(200+r.IntN(800)) * time.Millisecond):
+		default:
 		}
 		if c.kills+c.stops >= minRestarts && c.next.Load() > c.total {
 			c.enough.Store(true)

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // retryingClient repeats calls that are answered "unavailable", as that answer advises, until
@@ -36,7 +37,7 @@ func (p retryingClient) call(
 		if end.IsZero() {
 			end = time.Now().Add(maxWait)
 		}
-		<-time.After(20 * time.Millisecond)
+		wait.For(ctx, 20*time.Millisecond)
 	}
 }
 
@@ -306,7 +307,7 @@ func TestCrashPausedProcess(t *testing.T) {
 	}
 	before := calls.Load()
 	apptest.Eventually(t, "the other process goes on", 4*maxWait, func() bool { return calls.Load() > before+40 })
-	<-time.After(time.Minute)
+	wait.For(t.Context(), time.Minute)
 	if err := k.server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

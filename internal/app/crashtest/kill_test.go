@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/wait"
 )
 
 // TestCrashKill kills the shipped binary at random moments while clerks write to it over HTTP.
@@ -80,7 +81,7 @@ func (k *killRun) crash(look bool) map[string]bool {
 		apptest.Eventually(k.t, "access records become durable", maxWait,
 			func() bool { seen = k.recordedCorrelations(); return len(seen) > 0 })
 	}
-	<-time.After(time.Duration(k.rnd.IntN(8000)) * time.Microsecond)
+	wait.For(k.t.Context(), time.Duration(k.rnd.IntN(8000))*time.Microsecond)
 	k.server.kill()
 	all.Wait()
 	return seen

@@ -17,6 +17,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/raceenabled"
+	"loregate/internal/waittest"
 )
 
 // localServer is a running `loregate mcp`, and a client that is connected to its pipes.
@@ -201,13 +202,8 @@ func testSubscriberNotified(t *testing.T, c *processGroup) {
 	for i := range 5 {
 		begin := time.Now()
 		rewriteCard(t, c.clients()[i%2*2], "Bell Tower", fmt.Sprintf("<p>%d strokes</p>", i))
-		select {
-		case got := <-l.heard:
-			if got != uri {
-				t.Errorf("heard of %s", got)
-			}
-		case <-time.After(maxWait):
-			t.Fatal("the subscriber hears nothing of another process's write")
+		if got := waittest.Receive(t, l.heard, "a notice of another process's write"); got != uri {
+			t.Errorf("heard of %s", got)
 		}
 		took = append(took, time.Since(begin))
 	}

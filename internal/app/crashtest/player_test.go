@@ -23,6 +23,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
 )
 
 // evening is a number of players who play on a server that is restarted.
@@ -99,7 +100,7 @@ func TestCrashOfPlayers(t *testing.T) {
 // playTurns has a player act at a steady pace.
 func (e *evening) playTurns(n int, id, token string, turns int, pace time.Duration) {
 	r := rand.New(rand.NewPCG(2, uint64(n)))
-	<-time.After(time.Duration(r.Int64N(int64(pace))))
+	wait.For(e.t.Context(), time.Duration(r.Int64N(int64(pace))))
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for turn := range turns {
@@ -135,7 +136,7 @@ func (e *evening) callUntilAnswered(r *rand.Rand, bearer, operation, key string,
 		e.mu.Lock()
 		e.repeated++
 		e.mu.Unlock()
-		<-time.After(time.Duration(20+r.IntN(80)) * time.Millisecond)
+		wait.For(e.t.Context(), time.Duration(20+r.IntN(80))*time.Millisecond)
 	}
 	e.t.Errorf("%s %s is never answered", operation, key)
 	return a
@@ -144,10 +145,11 @@ func (e *evening) callUntilAnswered(r *rand.Rand, bearer, operation, key string,
 // restartServer kills the server and stops it in turn, until the players are done.
 func (e *evening) restartServer(ended <-chan struct{}, every time.Duration) (n int) {
 	for {
+		wait.Or(e.t.Context(), every, ended)
 		select {
 		case <-ended:
 			return n
-		case <-time.After(every):
+		default:
 		}
 		e.noteMemory()
 		if n++; n%2 == 1 {

@@ -20,6 +20,8 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // maxWait bounds the time that a test waits for something that should come soon.
@@ -159,7 +161,7 @@ func startServer(t testing.TB, at, key string, env ...string) *server {
 	case s.url = <-listens:
 	case <-s.dead:
 		t.Fatalf("the server ended: %s", s.said)
-	case <-time.After(maxWait):
+	case <-waittest.Context(t).Done():
 		t.Fatalf("the server does not listen: %s", s.killForStacks())
 	}
 	return s
@@ -169,10 +171,7 @@ func startServer(t testing.TB, at, key string, env ...string) *server {
 // its goroutines.
 func (s *server) killForStacks() string {
 	_ = s.cmd.Process.Signal(syscall.SIGQUIT)
-	select {
-	case <-s.dead:
-	case <-time.After(maxWait):
-	}
+	wait.Or(context.Background(), maxWait, s.dead)
 	return s.said.String()
 }
 

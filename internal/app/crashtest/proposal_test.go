@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"loregate/internal/app/apptest"
+	"loregate/internal/wait"
 )
 
 // TestCrashProposal kills the shipped binary at random moments while proposers make proposals
@@ -85,7 +86,7 @@ func proposeUntilKilled(t *testing.T, s *server, suitors []*proposer, after int6
 		})
 	}
 	apptest.Eventually(t, "suitors get answers", maxWait, func() bool { return calls.Load() >= after })
-	<-time.After(then)
+	wait.For(t.Context(), then)
 	s.kill()
 	all.Wait()
 }

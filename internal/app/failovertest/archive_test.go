@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/app/patronitest"
+	"loregate/internal/wait"
 )
 
 // TestArchiveOfACluster writes before and after a failover and a switch-over of a cluster whose log is kept, and
@@ -29,7 +30,7 @@ func TestArchiveOfACluster(t *testing.T) {
 			s.createCard(r, s.next.Add(1))
 		}
 		second := time.Now().Truncate(time.Second).Add(time.Second)
-		<-time.After(time.Until(second.Add(100 * time.Millisecond)))
+		wait.For(t.Context(), time.Until(second.Add(100*time.Millisecond)))
 		seconds = append(seconds, second)
 		fail()
 	}

@@ -22,6 +22,8 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/app/patronitest"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // service is three processes on one database, and clients that write to them.
@@ -121,7 +123,7 @@ func (s *service) startProcess() string {
 	case <-listens:
 		return "http://" + addr
 	case <-dead:
-	case <-time.After(patronitest.Patience):
+	case <-waittest.Context(s.t).Done():
 	}
 	s.t.Fatal("a process does not listen")
 	return ""
@@ -137,7 +139,7 @@ func (s *service) writeUntilDone(who int) {
 		}
 		s.createCard(r, n)
 		if n > s.writes { // waits for the events
-			<-time.After(50 * time.Millisecond)
+			wait.For(s.t.Context(), 50*time.Millisecond)
 		}
 	}
 }
@@ -162,7 +164,7 @@ func (s *service) createCard(r *rand.Rand, n int64) {
 		if refused.IsZero() {
 			refused = time.Now()
 		}
-		<-time.After(time.Duration(50+r.IntN(100)) * time.Millisecond)
+		wait.For(s.t.Context(), time.Duration(50+r.IntN(100))*time.Millisecond)
 	}
 	s.t.Errorf("create-%d is never acknowledged", n)
 }

@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/app/patronitest"
+	"loregate/internal/wait"
 )
 
 // listener follows a stream as a browser does: when it ends, it opens it again after the last message.
@@ -32,12 +33,8 @@ func (n *night) listen(path, token string) *listener {
 	ctx, cancel := context.WithCancel(n.t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		for ctx.Err() == nil {
+		for more := true; more; more = wait.For(ctx, 300*time.Millisecond) {
 			l.follow(ctx)
-			select {
-			case <-ctx.Done():
-			case <-time.After(300 * time.Millisecond):
-			}
 		}
 	})
 	n.t.Cleanup(func() { cancel(); running.Wait() })

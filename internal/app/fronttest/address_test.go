@@ -14,6 +14,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
+	"loregate/internal/waittest"
 )
 
 // clientFrom returns a client that connects from an address of this machine.
@@ -58,7 +59,7 @@ func TestOneAddressCannotTakeAllSockets(t *testing.T) {
 	for _, c := range kept {
 		_ = c.Close()
 	}
-	apptest.Eventually(t, "closed sockets are given back", 5*time.Second, func() bool {
+	apptest.Eventually(t, "closed sockets are given back", waittest.Patience, func() bool {
 		a, err := s.sendFrom(clientFrom(t, "127.0.0.2"), "GET", "/healthz", "", "")
 		return err == nil && a.status == http.StatusOK
 	})
@@ -116,7 +117,7 @@ func TestStreamsAreSharedByForwardedAddress(t *testing.T) {
 		}
 	}
 	_ = last.Body.Close()
-	apptest.Eventually(t, "an ended stream is given back", 5*time.Second, func() bool {
+	apptest.Eventually(t, "an ended stream is given back", waittest.Patience, func() bool {
 		_, got := stream("2001:db8::4")
 		return got == 200
 	})

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
+	"loregate/internal/waittest"
 )
 
 // A player's token becomes invalid with the key that made it: at once if the key is revoked in the
@@ -37,12 +38,12 @@ func TestPlayTokensEndWithTheKeyThatMadeThem(t *testing.T) {
 			!list[0].Revoked.IsZero() {
 			t.Errorf("listed: %+v, %v", list, err)
 		}
-		by, within := s.app, time.Duration(0)
+		by, within := s.app, time.Duration(0) // at once
 		if elsewhere {
 			if by, err = app.Open(t.Context(), s.app.Config, app.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			within = time.Second
+			within = waittest.Patience
 		}
 		if err := by.Identity.RevokeKey(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -53,11 +54,7 @@ func TestPlayTokensEndWithTheKeyThatMadeThem(t *testing.T) {
 		apptest.Eventually(t, "the player's token is refused after its key was revoked", within, func() bool {
 			return s.send("GET", path, made.Token, "").status == http.StatusUnauthorized
 		})
-		select {
-		case <-stream:
-		case <-time.After(time.Second):
-			t.Error("the player's stream goes on")
-		}
+		waittest.Receive(t, stream, "the player's stream ends")
 		if list, _ := s.app.PlayTokens(t.Context()); len(list) != 1 || list[0].Revoked.IsZero() {
 			t.Errorf("listed after: %+v", list)
 		}

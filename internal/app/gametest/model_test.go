@@ -15,6 +15,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/game/view"
 	"loregate/internal/model/modeltest"
+	"loregate/internal/waittest"
 )
 
 // dataForm matches the table in a prompt of the model, seatForm the seat that it is told to.
@@ -48,7 +49,9 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 	}
 	g.begin()
 	seen, last, phase := map[int]view.Table{}, view.Table{}, ""
-	for heard := time.After(45 * time.Second); ; {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for hung := waittest.Context(t); ; {
 		last, _ = reader.read(t, g.uri())
 		seen[last.Version] = last
 		if told := fake.Requests(); len(told) >= 12 && strings.Contains(told[len(told)-1].Prompt, "ALOUD") ||
@@ -62,8 +65,8 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 		select {
 		case <-reader.heard:
 		case <-fake.Asked:
-		case <-time.After(100 * time.Millisecond):
-		case <-heard:
+		case <-tick.C:
+		case <-hung.Done():
 			t.Fatalf("the model was asked %d times only", len(fake.Requests()))
 		}
 	}

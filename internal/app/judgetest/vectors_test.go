@@ -18,6 +18,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // oracleLength is the number of components of an oracle's vectors. Those of two names are nearly at right angles.
@@ -134,13 +135,13 @@ func judgeWithVectors(t *testing.T, half, row string, c app.Config, sets []searc
 	for _, set := range sets {
 		s := &stage{app: a, slug: set.stage.slug, player: set.stage.player, cards: set.stage.cards}
 		moved = append(moved, searchSet{s, set.cases})
-		for started := time.Now(); wait.For(t.Context(), 200*time.Millisecond); {
+		for ctx := waittest.Context(t); ; {
 			var answer struct{ Note string }
 			s.mustCall(t, "search_cards", map[string]any{"q": "anything"}, &answer)
 			if !strings.Contains(answer.Note, "by its meaning") {
 				break
 			}
-			if time.Since(started) > 5*time.Minute {
+			if !wait.For(ctx, 200*time.Millisecond) {
 				t.Fatalf("there are still no vectors: %s", answer.Note)
 			}
 		}

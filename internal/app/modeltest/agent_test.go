@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -18,6 +17,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/usage"
+	"loregate/internal/waittest"
 )
 
 // scriptedAgents is a model that answers each agent with a text that the gates let through.
@@ -150,8 +150,8 @@ func TestAnAgentKeepsToItsToolsAndItsBudget(t *testing.T) {
 	}
 }
 
-// TestASwitchEndsAnAgentWithinASecond switches an agent off while a model lets it wait.
-func TestASwitchEndsAnAgentWithinASecond(t *testing.T) {
+// TestASwitchEndsAnAgent switches an agent off while a model lets it wait.
+func TestASwitchEndsAnAgent(t *testing.T) {
 	asked, answer := make(chan struct{}, 1), make(chan struct{})
 	fake := modeltest.Serve(t, func(string) string {
 		asked <- struct{}{}
@@ -166,12 +166,12 @@ func TestASwitchEndsAnAgentWithinASecond(t *testing.T) {
 		ended <- err
 	}()
 	<-asked
-	began := time.Now()
 	if err := h.app.SwitchAgent(t.Context(), app.SampleWorld, "narrator", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "switched off") || time.Since(began) > time.Second {
-		t.Errorf("after %s: %v", time.Since(began), err)
+	err := waittest.Receive(t, ended, "the end of the agent, while its model still owes an answer")
+	if err == nil || !strings.Contains(err.Error(), "switched off") {
+		t.Error(err)
 	}
 	if _, err := h.app.RunAgent(t.Context(), app.SampleWorld, "narrator", agent.Order{}); err == nil {
 		t.Error("an agent that is off runs")

@@ -26,6 +26,7 @@ import (
 	"loregate/internal/app/apptest"
 	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // Patience bounds the time that a test waits for something that should come soon.
@@ -423,7 +424,7 @@ func (c *Cluster) AwaitReplication() {
 		var streams, synchronous int
 		err := c.Query(p, "SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') "+
 			"FROM pg_stat_replication WHERE state = 'streaming' AND application_name LIKE 'db%'", &streams, &synchronous)
-		<-time.After(100 * time.Millisecond)
+		wait.For(c.t.Context(), 100*time.Millisecond)
 		return err == nil && streams == 2 && synchronous == 1
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/programtest"
 	"loregate/internal/raceenabled"
+	"loregate/internal/waittest"
 )
 
 // Limits of one call.
@@ -34,8 +35,7 @@ const (
 	// processor time until the call ends after its caller has left, and of a call whose caller stays
 	boundLeave  = 2 * time.Second
 	boundTime   = 20 * time.Second
-	boundHang   = time.Minute // on the wall, against calls that wait for something
-	boundAnswer = 32 << 10    // bytes of text over MCP
+	boundAnswer = 32 << 10 // bytes of text over MCP
 	leaveAfter  = 20 * time.Millisecond
 )
 
@@ -58,7 +58,7 @@ type callCost struct {
 	call   string
 	memory uint64
 	left   time.Duration // processor time from the leaving of the caller to the end; 0 if the call ended before
-	took   time.Duration // processor time, if nobody left
+	used   time.Duration // processor time, if nobody left
 }
 
 // costMeter measures the costs of calls.
@@ -85,11 +85,13 @@ func newCostMeter(t *testing.T) *costMeter {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
 		for {
 			select {
 			case <-done:
 				return
-			case <-time.After(time.Millisecond):
+			case <-tick.C:
 				s.peak.Store(max(s.peak.Load(), heapInUse()))
 			}
 		}
@@ -125,7 +127,8 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 	b := callCost{call: o.Name + " " + what}
 	for _, leaves := range []bool{true, false} {
 		s.startMeasuring()
-		ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+		hung := waittest.Context(s.t)
+		ctx, cancel := context.WithCancel(hung)
 		var left atomic.Int64 // processor time at the leaving
 		timer := time.AfterFunc(leaveAfter, func() {
 			if leaves {
@@ -133,7 +136,7 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 				cancel()
 			}
 		})
-		began, start := cputest.Used(), time.Now()
+		began := cputest.Used()
 		r := op.Request{Operation: o.Name, Input: body, World: s.world.String(), Transport: "rest", Correlation: "bound"}
 		if in["campaign_id"] != nil {
 			r.World = ""
@@ -142,12 +145,12 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 		now := cputest.Used()
 		timer.Stop()
 		cancel()
-		if d := time.Since(start); d > boundHang {
-			s.t.Errorf("%s: took %v", b.call, d)
+		if hung.Err() != nil {
+			s.t.Errorf("%s: waits for something", b.call)
 		}
 		b.memory = max(b.memory, max(s.peak.Load(), s.base)-s.base, max(heapInUse(), s.base)-s.base)
 		if !leaves {
-			b.took = now - began
+			b.used = now - began
 		} else if at := time.Duration(left.Load()); at > 0 {
 			b.left = max(now-at, 1)
 			continue
@@ -161,13 +164,13 @@ func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any)
 	if b.left > boundLeave {
 		s.t.Errorf("%s: used the processor for %v after its caller left", b.call, b.left)
 	}
-	if b.took > boundTime {
-		s.t.Errorf("%s: used the processor for %v", b.call, b.took)
+	if b.used > boundTime {
+		s.t.Errorf("%s: used the processor for %v", b.call, b.used)
 	}
 	s.all = append(s.all, b)
 	slices.SortFunc(s.all, func(a, b callCost) int { return cmp.Compare(b.left, a.left) })
 	if os.Getenv("BOUND_LOUD") != "" && (b.left > 100*time.Millisecond || b.memory > 64<<20) {
-		fmt.Fprintf(os.Stderr, "%s: left %v, took %v, %d MB (%v)\n", b.call, b.left, b.took, b.memory>>20, err)
+		fmt.Fprintf(os.Stderr, "%s: left %v, used %v, %d MB (%v)\n", b.call, b.left, b.used, b.memory>>20, err)
 	}
 }
 
@@ -187,12 +190,12 @@ func (s *costMeter) logWorst() {
 		slices.SortFunc(list, func(a, b callCost) int { return cmp.Compare(cost(b), cost(a)) })
 		for _, b := range list[:min(10, len(list))] {
 			s.t.Logf("worst by %s: %s: %v of processor time after its caller left, %v in all, %d MB", by, b.call,
-				b.left.Round(time.Millisecond), b.took.Round(time.Millisecond), b.memory>>20)
+				b.left.Round(time.Millisecond), b.used.Round(time.Millisecond), b.memory>>20)
 		}
 	}
 	worst("leaving", func(b callCost) int64 { return int64(b.left) })
 	worst("memory", func(b callCost) int64 { return int64(b.memory) })
-	worst("time", func(b callCost) int64 { return int64(b.took) })
+	worst("time", func(b callCost) int64 { return int64(b.used) })
 	s.t.Logf("%d calls weighed", s.calls)
 }
 

@@ -15,6 +15,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/waittest"
 )
 
 // TestALostDatabaseIsNoAnswer cuts all connections to the database while calls and pages are answered: those
@@ -142,7 +143,7 @@ func (p *cutProof) cutCall(name string, call func() (string, fault.Kind)) {
 			p.t.Errorf("%s\ngot  %s\nwant %s", name, excerptAt(got, at), excerptAt(want, at))
 			return
 		}
-		apptest.Eventually(p.t, name+" is answered as before", 10*time.Second, func() bool {
+		apptest.Eventually(p.t, name+" is answered as before", waittest.Patience, func() bool {
 			got, kind := call()
 			return got == want || kind == fault.RateLimited
 		})

@@ -35,6 +35,7 @@ import (
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/waittest"
 )
 
 // stores are the stores on which the proofs run, one after the other. If PostgreSQL is not
@@ -257,14 +258,14 @@ func (s *stage) restartDatabase() {
 		return err
 	}
 	s.server.Kill()
-	apptest.Eventually(s.t, "the world is not served", 30*time.Second, func() bool {
+	apptest.Eventually(s.t, "the world is not served", waittest.Patience, func() bool {
 		return fault.KindOf(read()) == fault.Unavailable
 	})
 	s.server.Again()
-	apptest.Eventually(s.t, "the world is served again", 30*time.Second, func() bool { return read() == nil })
+	apptest.Eventually(s.t, "the world is served again", waittest.Patience, func() bool { return read() == nil })
 	if c, ok := s.server.(*patronitest.Cluster); ok {
 		c.SwitchOver()
-		apptest.Eventually(s.t, "the next primary serves the world", 30*time.Second, func() bool { return read() == nil })
+		apptest.Eventually(s.t, "the next primary serves the world", waittest.Patience, func() bool { return read() == nil })
 	}
 }
 

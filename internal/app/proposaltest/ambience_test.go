@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 	"loregate/internal/fault"
+	"loregate/internal/waittest"
 )
 
 // house is the served sample world.
@@ -94,7 +94,7 @@ func (h *house) call(role access.Role, line string, in, out any) int {
 }
 
 // patience bounds the time of the event handlers.
-const patience = 20 * time.Second
+const patience = waittest.Patience
 
 // waitUntil polls over HTTP until a condition holds: no signal shows the progress of the event
 // handlers.

@@ -24,10 +24,11 @@ import (
 
 	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/waittest"
 )
 
 // patience bounds the time that a test waits for something that should come soon.
-const patience = 30 * time.Second
+const patience = waittest.Patience
 
 var built struct {
 	once sync.Once
@@ -158,7 +159,7 @@ func (i *instance) serve(addr string) *process {
 	case <-listens:
 	case <-p.dead:
 		i.t.Fatalf("the server ended: %s", p.log())
-	case <-time.After(patience):
+	case <-waittest.Context(i.t).Done():
 		i.t.Fatalf("the server does not listen: %s", p.log())
 	}
 	return p
@@ -187,7 +188,7 @@ func (p *process) wait() *os.ProcessState {
 	p.t.Helper()
 	select {
 	case <-p.dead:
-	case <-time.After(patience):
+	case <-waittest.Context(p.t).Done():
 		p.t.Fatalf("the process does not end: %s", p.log())
 	}
 	return p.cmd.ProcessState

@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/programtest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // archive is a repository of pgBackRest, configured by the file in deploy.
@@ -81,7 +82,7 @@ func TestADatabaseComesBackAsOfASecond(t *testing.T) {
 		}
 		second := time.Now().Truncate(time.Second).Add(time.Second)
 		seconds = append(seconds, second)
-		<-time.After(time.Until(second.Add(100 * time.Millisecond)))
+		wait.For(t.Context(), time.Until(second.Add(100*time.Millisecond)))
 	}
 	p.stop()
 	server.Exec("SELECT pg_switch_wal()")

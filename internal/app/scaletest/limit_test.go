@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/wait"
 )
 
 // TestLimitsHoldOverProcesses makes most of a caller's writes at one process, and checks that the
@@ -37,11 +38,11 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 			given++
 		}
 		if n%8 == 7 {
-			<-time.After(time.Second)
+			wait.For(t.Context(), time.Second)
 		}
 	}
 	for n := 0; n < 20; n++ {
-		<-time.After(2 * access.Exchange)
+		wait.For(t.Context(), 2*access.Exchange)
 		if write(there, n) == http.StatusTooManyRequests {
 			break
 		}

@@ -17,6 +17,8 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/canon"
 	"loregate/internal/identity"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // pair is two processes on one database: changes made at one, here, are noticed at the other,
@@ -183,22 +185,13 @@ func noticeDelays(t testing.TB, n int, heard <-chan string, act func(int) string
 	t.Helper()
 	var took []time.Duration
 	for i := range n {
-		<-time.After(time.Duration(i*37%300) * time.Millisecond)
+		wait.For(t.Context(), time.Duration(i*37%300)*time.Millisecond)
 		for len(heard) > 0 {
 			<-heard
 		}
 		begin := time.Now()
 		mark := act(i)
-		for end := time.After(patience); ; {
-			select {
-			case got := <-heard:
-				if !strings.Contains(got, mark) {
-					continue
-				}
-			case <-end:
-				t.Fatalf("nothing is heard of %s", mark)
-			}
-			break
+		for !strings.Contains(waittest.Receive(t, heard, "a notice of "+mark), mark) {
 		}
 		took = append(took, time.Since(begin))
 	}

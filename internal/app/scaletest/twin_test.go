@@ -12,11 +12,11 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
+	"loregate/internal/waittest"
 )
 
-// patience is the longest time that a test waits for an event that should come within about a
-// second.
-const patience = 20 * time.Second
+// patience bounds the waits for another process.
+const patience = waittest.Patience
 
 func TestTwoProcessesAreOneInstance(t *testing.T) {
 	at := database(t)
@@ -33,11 +33,7 @@ func TestTwoProcessesAreOneInstance(t *testing.T) {
 	if status != http.StatusCreated && status != http.StatusOK {
 		t.Fatalf("made here: %d %s", status, made)
 	}
-	select {
-	case <-changed:
-	case <-time.After(patience):
-		t.Error("a write here wakes nobody there")
-	}
+	waittest.Receive(t, changed, "a write here wakes a waiter there")
 	if status, body := there.call(key, "GET", "/api/mcp/cards/Lantern", nil); status != http.StatusOK ||
 		!strings.Contains(body, "lit") {
 		t.Errorf("read there: %d %s", status, body)

@@ -14,6 +14,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/remote"
+	"loregate/internal/waittest"
 )
 
 // An agent runs against a server elsewhere over MCP, with a key of its own: the server records its calls under that key,
@@ -53,7 +54,7 @@ func TestAgentsRunOverMCPWithTheirOwnKeys(t *testing.T) {
 		t.Errorf("a committee elsewhere: %v", err)
 	}
 
-	apptest.Eventually(t, "the calls are recorded with the key of the narrator", 10*time.Second, func() bool {
+	apptest.Eventually(t, "the calls are recorded with the key of the narrator", waittest.Patience, func() bool {
 		var called []string
 		for rec, err := range a.AccessTail(t.Context(), access.TailOptions{Last: 1000}) {
 			if err != nil {
@@ -102,7 +103,7 @@ func TestAgentsRunOverMCPWithTheirOwnKeys(t *testing.T) {
 	if err := a.Identity.RevokeKey(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	apptest.Eventually(t, "a revoked key is refused", time.Second, func() bool { return read("get-location-context") != nil })
+	apptest.Eventually(t, "a revoked key is refused", waittest.Patience, func() bool { return read("get-location-context") != nil })
 	if err := client.Close(); err != nil {
 		t.Error(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/waittest"
 )
 
 // call calls a tool in the sample world and decodes the text of its answer.
@@ -84,13 +84,8 @@ func TestSubscribersHearOfPlacesAndFacts(t *testing.T) {
 			string(body), nil); code != http.StatusOK {
 			t.Fatalf("editing %s: %d", name, code)
 		}
-		select {
-		case got := <-heard:
-			if got != uri {
-				t.Errorf("heard of %s, want %s", got, uri)
-			}
-		case <-time.After(20 * time.Second):
-			t.Errorf("nothing is heard of %s", uri)
+		if got := waittest.Receive(t, heard, "a notice of "+uri); got != uri {
+			t.Errorf("heard of %s, want %s", got, uri)
 		}
 		if err := session.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: uri}); err != nil {
 			t.Error(err)

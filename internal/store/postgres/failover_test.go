@@ -17,6 +17,8 @@ import (
 	"loregate/internal/programtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // pair is a primary with a synchronous standby, and two stores that know both.
@@ -47,6 +49,8 @@ func (p *pair) write(s *postgres.Store) error {
 	switch f, ok := errors.AsType[*fault.Error](err); {
 	case err == nil:
 		p.acked.Add(1)
+	case ctx.Err() != nil:
+		p.t.Errorf("a write is neither acknowledged nor refused until its caller gives up: %v", err)
 	case !ok || f.Kind != fault.Unavailable || f.RetryAfter == 0:
 		p.t.Errorf("a write without a primary: %v, want unavailable with a time to wait", err)
 	default:
@@ -67,7 +71,7 @@ func (p *pair) keepWriting() (stop func()) {
 			default:
 			}
 			if p.write(p.here) != nil {
-				<-time.After(10 * time.Millisecond)
+				wait.For(p.t.Context(), 10*time.Millisecond)
 			}
 		}
 	}()
@@ -80,10 +84,7 @@ func (p *pair) wantGoesOn() {
 	p.t.Helper()
 	began := time.Now()
 	apptest.Eventually(p.t, "writes are refused", patience, func() bool { return p.refused.Load() > 1 })
-	noticed := time.Since(began)
-	if noticed > 8*time.Second { // 1.5 s on an idle machine
-		p.t.Errorf("the loss of the primary was noticed after %s", noticed)
-	}
+	noticed := time.Since(began) // 1.5 s on an idle machine
 	p.standby.Promote()
 	promoted, before := time.Now(), p.acked.Load()
 	apptest.Eventually(p.t, "writes are acknowledged again", patience, func() bool { return p.acked.Load() > before+10 })
@@ -123,12 +124,7 @@ func TestAKilledPrimaryIsReplaced(t *testing.T) {
 		if p.write(p.here) != nil {
 			return false
 		}
-		select {
-		case <-woken:
-			return true
-		case <-time.After(200 * time.Millisecond): // less than a poll
-			return false
-		}
+		return isWokenSoon(t.Context(), woken)
 	})
 	p.wantWhole()
 	apptest.Eventually(t, "the third process found the new primary", patience, func() bool {
@@ -210,7 +206,7 @@ func TestACommitThatStandbysDoNotConfirmIsNotAcknowledged(t *testing.T) {
 		select {
 		case err = <-done:
 			return true
-		case <-time.After(100 * time.Millisecond):
+		default:
 			return false
 		}
 	})
@@ -232,12 +228,8 @@ func TestACommitWithoutStandbysIsRefusedInTime(t *testing.T) {
 	}
 	p.standby.Pause()
 	t.Cleanup(p.standby.Resume)
-	began := time.Now()
 	if err := p.write(p.here); err == nil {
 		t.Error("a commit that no standby has is acknowledged")
-	}
-	if took := time.Since(began); took > patience {
-		t.Errorf("it is refused after %s", took)
 	}
 	if err := p.write(p.here); err == nil {
 		t.Error("the process goes on with a primary whose standbys lack a commit")
@@ -276,13 +268,13 @@ func TestInspectTellsRolesAndLoss(t *testing.T) {
 		"loses nothing now: synchronous standbys with every acknowledged write: 1 of *",
 	)
 	// Servers that refuse the address are not waited for, and the remedy is that of one server.
-	began := time.Now()
-	s, err := postgres.Open(t.Context(), postgres.Config{URL: strings.Replace(p.both, "/test", "/nowhere", 1)})
+	ctx := waittest.Context(t)
+	s, err := postgres.Open(ctx, postgres.Config{URL: strings.Replace(p.both, "/test", "/nowhere", 1)})
 	if err == nil {
 		_ = s.Close()
 	}
-	if took := time.Since(began); !strings.Contains(postgres.Remedy(err), "createdb") || took > 15*time.Second {
-		t.Errorf("a database that is on no server, after %s: %v", took, err)
+	if !strings.Contains(postgres.Remedy(err), "createdb") || ctx.Err() != nil {
+		t.Errorf("a database that is on no server: %v", err)
 	}
 	p.standby.Kill()
 	want("does not answer (", "no synchronous standby is connected: writes wait")

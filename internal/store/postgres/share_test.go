@@ -24,10 +24,23 @@ import (
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
-// patience is the longest wait for something that should happen at once.
-const patience = 20 * time.Second
+// patience bounds the waits for other processes.
+const patience = waittest.Patience
+
+// isWokenSoon reports whether waiters are woken before the next poll by default, for a test that goes on trying.
+func isWokenSoon(ctx context.Context, woken <-chan struct{}) bool {
+	wait.Or(ctx, 200*time.Millisecond, woken)
+	select {
+	case <-woken:
+		return true
+	default:
+		return false
+	}
+}
 
 // openTwo opens two stores on one database, as two processes would, and a raw connection to it.
 func openTwo(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
@@ -97,11 +110,7 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 				do()
 				do = nil
 			}
-			select {
-			case <-changed:
-			case <-time.After(patience):
-				t.Fatalf("%s wakes nobody", what)
-			}
+			waittest.Receive(t, changed, what+" wakes a waiter")
 			if headOf(t, there).Seq != seen {
 				return
 			}

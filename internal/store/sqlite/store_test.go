@@ -23,6 +23,7 @@ import (
 	"loregate/internal/store/sqlstore"
 	"loregate/internal/store/storetest"
 	"loregate/internal/store/words"
+	"loregate/internal/waittest"
 )
 
 var (
@@ -189,11 +190,7 @@ func TestChangedByAnotherProcess(t *testing.T) {
 	default:
 	}
 	mustWrite(t, b, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "x"), "x") })
-	select {
-	case <-woken:
-	case <-time.After(5 * time.Second):
-		t.Error("not woken by another's write")
-	}
+	waittest.Receive(t, woken, "the notice of another's write")
 }
 
 func TestBackupIsAStore(t *testing.T) {

@@ -7,14 +7,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/waittest"
 )
-
-// maxWait is the time that a test waits for an event that should happen at once.
-const maxWait = 20 * time.Second
 
 var errTest = errors.New("the test's own error")
 
@@ -193,7 +190,7 @@ func testEndedContext(t *testing.T, s canon.Store) {
 				if !errors.Is(err, context.Canceled) {
 					t.Errorf("Write: %v, want context.Canceled", err)
 				}
-			case <-time.After(maxWait):
+			case <-waittest.Context(t).Done():
 				t.Error("Write goes on waiting though its context has ended")
 			}
 		})
@@ -300,11 +297,7 @@ func testSnapshot(t *testing.T, s canon.Store) {
 				t.Errorf("Write: %v", err)
 			}
 		}()
-		select {
-		case <-done:
-		case <-time.After(maxWait):
-			t.Fatal("a reader keeps a writer waiting")
-		}
+		waittest.Receive(t, done, "a write while somebody reads")
 		if after := ask(e); after != before {
 			t.Errorf("the snapshot was\n%s\nand is\n%s", before, after)
 		}
@@ -417,7 +410,8 @@ func testChanged(t *testing.T, s canon.Store) {
 
 // reportRevisions sends each revision of the first card that it reads, until the last.
 func reportRevisions(ctx context.Context, s canon.Store, last uint32, seen chan<- uint32) error {
-	deadline := time.After(maxWait)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Patience)
+	defer cancel()
 	var said uint32
 	for {
 		changed := s.Changed()
@@ -438,7 +432,7 @@ func reportRevisions(ctx context.Context, s canon.Store, last uint32, seen chan<
 		}
 		select {
 		case <-changed:
-		case <-deadline:
+		case <-ctx.Done():
 			return fmt.Errorf("no change came after revision %d", said)
 		}
 	}

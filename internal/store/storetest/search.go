@@ -12,6 +12,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/raceenabled"
+	"loregate/internal/wait"
 )
 
 func testNames(t *testing.T, open func(*testing.T) canon.Store) {
@@ -448,7 +449,7 @@ func (e viewReader) searchIndexed(q canon.SearchQuery, p canon.Page) (canon.Sear
 		if fault.KindOf(err) != fault.Unavailable {
 			return res, err
 		}
-		<-time.After(10 * time.Millisecond)
+		wait.For(e.ctx(), 10*time.Millisecond)
 	}
 }
 

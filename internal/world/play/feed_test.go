@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/waittest"
 	"loregate/internal/world/worldtest"
 )
 
@@ -48,13 +48,7 @@ func followFeed(t *testing.T, who worldtest.Actor, feed *op.Feed, vars map[strin
 // next returns the next message.
 func (s stream) next() op.Message {
 	s.t.Helper()
-	select {
-	case m := <-s.c:
-		return m
-	case <-time.After(10 * time.Second):
-		s.t.Fatal("nothing came")
-		return op.Message{}
-	}
+	return waittest.Receive(s.t, s.c, "the next message")
 }
 
 // turn reads the messages of one turn, and returns them with the narration.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"loregate/internal/programtest"
+	"loregate/internal/wait"
+	"loregate/internal/waittest"
 )
 
 // Bouncer starts PgBouncer in transaction mode before the server of a database, for one test, and
@@ -68,8 +70,8 @@ max_client_conn = 200
 	t.Cleanup(c.stop)
 	u.RawQuery = url.Values{"host": {dir}, "port": {port}}.Encode()
 	socket := filepath.Join(dir, ".s.PGSQL."+port)
-	for end := time.Now().Add(10 * time.Second); !listens(socket); <-time.After(20 * time.Millisecond) {
-		if time.Now().After(end) {
+	for ctx := waittest.Context(t); !listens(socket); {
+		if !wait.For(ctx, 20*time.Millisecond) {
 			said, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Fatalf("PgBouncer does not listen: %s", said)
 		}
