@@ -27,6 +27,9 @@ func TestProofScriptNamesExistingTests(t *testing.T) {
 	}
 	for _, p := range parts {
 		name, packages, pattern := p[1], strings.Fields(p[3]), p[4]
+		if packages[0] == "long" || packages[0] == "./..." {
+			continue // the script takes what there is
+		}
 		var all strings.Builder
 		for _, dir := range packages {
 			files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))

@@ -11,16 +11,14 @@ import (
 // Counts of a file that the checks below allow. They can only fall.
 var (
 	// In place of time.After, tests wait with the packages wait and waittest.
-	timers = map[string]int{
-		
-	}
+	timers = map[string]int{}
 	// A busy machine takes longer for everything: tests compare counted work, processor time, or the clock of a
 	// bubble. The comparisons that are left are of the length of benchmarks, of the pause before a program waits for
 	// input, of times of day, and for the log.
 	wallTimes = map[string]int{
 		"internal/app/benchtest/load_test.go": 1, "internal/app/clienttest/signin_test.go": 1,
 		"internal/app/consoletest/manage_test.go": 1,
-		"internal/app/scaletest/seen_test.go": 1, "internal/mcpd/bench_test.go": 1,
+		"internal/app/scaletest/seen_test.go":     1, "internal/mcpd/bench_test.go": 1,
 		"internal/store/placed/move_test.go": 1,
 	}
 )
