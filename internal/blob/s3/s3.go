@@ -6,6 +6,7 @@ package s3
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -14,10 +15,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
-
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"loregate/internal/blob"
 	"loregate/internal/fault"
@@ -33,19 +32,12 @@ type Config struct {
 
 // Bucket is a bucket of blobs.
 type Bucket struct {
-	client *minio.Client
-	bucket string
-	prefix string // "" or ending with "/"
+	transport    *http.Transport
+	scheme, host string // of the server
+	bucket       string
+	prefix       string                 // "" or ending with "/"
+	region       atomic.Pointer[string] // nil until it is known
 }
-
-const amazon = "https://s3.amazonaws.com"
-
-// Limits of requests. A request is repeated by minio-go, up to attempts times.
-const (
-	attempts    = 4
-	answerLimit = time.Minute // until the server begins to answer
-	partSize    = 16 << 20    // larger blobs are sent in parts, and each is repeated by itself
-)
 
 // New returns the bucket. It asks the server nothing.
 func New(c Config) (*Bucket, error) {
@@ -54,27 +46,18 @@ func New(c Config) (*Bucket, error) {
 		return nil, fault.New(fault.Invalid, "files.url: write s3://bucket or s3://bucket/prefix")
 	}
 	if c.Endpoint == "" {
-		c.Endpoint = amazon
+		c.Endpoint = "https://" + amazon
 	}
 	e, err := url.Parse(c.Endpoint)
 	if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || strings.Trim(e.Path, "/") != "" {
 		return nil, fault.New(fault.Invalid, "files.endpoint: write https://host or http://host:port")
 	}
-	transport, err := minio.DefaultTransport(e.Scheme == "https")
-	if err != nil {
-		return nil, fmt.Errorf("s3: %w", err)
-	}
-	transport.ResponseHeaderTimeout = answerLimit
-	b := &Bucket{bucket: u.Host}
+	b := &Bucket{transport: newTransport(), scheme: e.Scheme, host: e.Host, bucket: u.Host}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		b.prefix = prefix + "/"
 	}
-	b.client, err = minio.New(e.Host, &minio.Options{Secure: e.Scheme == "https", Region: c.Region,
-		Transport: transport, MaxRetries: attempts,
-		Creds: credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{},
-			&credentials.FileAWSCredentials{}})})
-	if err != nil {
-		return nil, fmt.Errorf("s3: %w", err)
+	if c.Region != "" {
+		b.region.Store(&c.Region)
 	}
 	return b, nil
 }
@@ -82,13 +65,13 @@ func New(c Config) (*Bucket, error) {
 // Check returns fault.Invalid if the bucket does not exist, and fault.Unavailable if the server does
 // not answer or refuses the credentials.
 func (b *Bucket) Check(ctx context.Context) error {
-	ok, err := b.client.BucketExists(ctx, b.bucket)
-	if err != nil {
+	_, err := b.do(ctx, request{method: http.MethodHead})
+	switch {
+	case isAbsent(err):
+		return fault.New(fault.Invalid, "files.url: the bucket %s does not exist at %s://%s; create it", b.bucket,
+			b.scheme, b.host)
+	case err != nil:
 		return explain(err)
-	}
-	if !ok {
-		return fault.New(fault.Invalid, "files.url: the bucket %s does not exist at %s; create it", b.bucket,
-			b.client.EndpointURL())
 	}
 	return nil
 }
@@ -111,13 +94,15 @@ func explain(err error) error {
 }
 
 func isAbsent(err error) bool {
-	return err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusNotFound
+	refused, ok := errors.AsType[*refusal](err)
+	return ok && refused.status == http.StatusNotFound
 }
 
-// Put stores a blob. It returns once the server has acknowledged all parts.
+// Put stores a blob of at most 5 GiB, the limit of one request. It returns once the server has
+// acknowledged it. The signature covers the blob's sum, so that the server refuses other bytes.
 func (b *Bucket) Put(ctx context.Context, ref blob.Ref, r io.ReadSeeker) error {
-	_, err := b.client.PutObject(ctx, b.bucket, b.objectName(ref.Sum), r, ref.Size,
-		minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: partSize})
+	_, err := b.do(ctx, request{method: http.MethodPut, object: b.objectName(ref.Sum),
+		header: map[string]string{"Content-Type": contentType}, body: r, size: ref.Size, sum: ref.Sum})
 	if err != nil {
 		return explain(err)
 	}
@@ -126,10 +111,23 @@ func (b *Bucket) Put(ctx context.Context, ref blob.Ref, r io.ReadSeeker) error {
 
 // Get returns the size and the bytes of a blob.
 func (b *Bucket) Get(ctx context.Context, sum blob.Sum) (blob.Ref, io.ReadCloser, error) {
-	var info minio.ObjectInfo
-	o, err := b.client.GetObject(ctx, b.bucket, b.objectName(sum), minio.GetObjectOptions{})
+	return b.open(ctx, http.MethodGet, sum)
+}
+
+// Stat returns the size of a blob.
+func (b *Bucket) Stat(ctx context.Context, sum blob.Sum) (blob.Ref, error) {
+	ref, r, err := b.open(ctx, http.MethodHead, sum)
 	if err == nil {
-		info, err = o.Stat()
+		_ = r.Close() // it is empty
+	}
+	return ref, err
+}
+
+func (b *Bucket) open(ctx context.Context, method string, sum blob.Sum) (blob.Ref, io.ReadCloser, error) {
+	res, err := b.begin(ctx, request{method: method, object: b.objectName(sum)})
+	if err == nil && res.ContentLength < 0 {
+		_ = res.Body.Close()
+		err = errors.New("the server does not tell the size of an object")
 	}
 	switch {
 	case isAbsent(err):
@@ -137,34 +135,25 @@ func (b *Bucket) Get(ctx context.Context, sum blob.Sum) (blob.Ref, io.ReadCloser
 	case err != nil:
 		return blob.Ref{}, nil, explain(err)
 	}
-	return blob.Ref{Sum: sum, Size: info.Size}, o, nil
+	return blob.Ref{Sum: sum, Size: res.ContentLength}, res.Body, nil
 }
 
-// Stat returns the size of a blob.
-func (b *Bucket) Stat(ctx context.Context, sum blob.Sum) (blob.Ref, error) {
-	o, err := b.client.StatObject(ctx, b.bucket, b.objectName(sum), minio.StatObjectOptions{})
-	switch {
-	case isAbsent(err):
-		return blob.Ref{}, blob.NewAbsent(sum)
-	case err != nil:
-		return blob.Ref{}, explain(err)
-	}
-	return blob.Ref{Sum: sum, Size: o.Size}, nil
-}
-
-// touchedHeader is the metadata that a touched object has. A copy onto itself must change something.
-const touchedHeader = "Touched"
-
-// Touch copies a blob's object onto itself, which sets its time.
+// Touch copies a blob's object onto itself, which sets its time. Such a copy must change something:
+// here the metadata.
 func (b *Bucket) Touch(ctx context.Context, sum blob.Sum) (blob.Ref, error) {
 	ref, err := b.Stat(ctx, sum)
 	if err != nil {
 		return ref, err
 	}
 	name := b.objectName(sum)
-	_, err = b.client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.bucket, Object: name, ReplaceMetadata: true,
-		UserMetadata: map[string]string{touchedHeader: time.Now().UTC().Format(time.RFC3339Nano)}},
-		minio.CopySrcOptions{Bucket: b.bucket, Object: name})
+	text, err := b.do(ctx, request{method: http.MethodPut, object: name, header: map[string]string{
+		"Content-Type": contentType, "X-Amz-Copy-Source": escapePath("/" + b.bucket + "/" + name),
+		"X-Amz-Metadata-Directive": "REPLACE", "X-Amz-Meta-Touched": time.Now().UTC().Format(time.RFC3339Nano)}})
+	if err == nil {
+		err = xml.Unmarshal(text, &struct {
+			XMLName xml.Name `xml:"CopyObjectResult"` // a copy that fails late is an Error with status 200
+		}{})
+	}
 	switch {
 	case isAbsent(err):
 		return blob.Ref{}, blob.NewAbsent(sum)
@@ -174,21 +163,56 @@ func (b *Bucket) Touch(ctx context.Context, sum blob.Sum) (blob.Ref, error) {
 	return ref, nil
 }
 
+// page is an answer to ListObjectsV2.
+type page struct {
+	XMLName   xml.Name `xml:"ListBucketResult"`
+	Encoding  string   `xml:"EncodingType"`
+	Truncated bool     `xml:"IsTruncated"`
+	Next      string   `xml:"NextContinuationToken"`
+	Objects   []struct {
+		Key          string
+		Size         int64
+		LastModified time.Time
+	} `xml:"Contents"`
+}
+
+// list returns the page of objects after the one that gave the token; "" begins.
+func (b *Bucket) list(ctx context.Context, token string) (page, error) {
+	q := url.Values{"list-type": {"2"}, "prefix": {b.prefix}, "encoding-type": {"url"}}
+	if token != "" {
+		q.Set("continuation-token", token)
+	}
+	var p page
+	text, err := b.do(ctx, request{method: http.MethodGet, query: q})
+	if err == nil {
+		err = xml.Unmarshal(text, &p)
+	}
+	if err == nil && p.Truncated && (p.Next == "" || p.Next == token) {
+		err = errors.New("the server lists one page without end")
+	}
+	return p, err
+}
+
 // All yields the blobs below the prefix, by sum.
 func (b *Bucket) All(ctx context.Context) iter.Seq2[blob.Dated, error] {
 	return func(yield func(blob.Dated, error) bool) {
-		for o := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{Prefix: b.prefix,
-			Recursive: true}) {
-			if o.Err != nil {
-				yield(blob.Dated{}, explain(o.Err))
+		for p := (page{Truncated: true}); p.Truncated; {
+			var err error
+			if p, err = b.list(ctx, p.Next); err != nil {
+				yield(blob.Dated{}, explain(err))
 				return
 			}
-			sum, err := blob.ParseSum(strings.Replace(strings.TrimPrefix(o.Key, b.prefix), "/", "", 1))
-			if err != nil {
-				continue // an object of somebody else
-			}
-			if !yield(blob.Dated{Ref: blob.Ref{Sum: sum, Size: o.Size}, At: o.LastModified}, nil) {
-				return
+			for _, o := range p.Objects {
+				if key, err := url.QueryUnescape(o.Key); err == nil && p.Encoding == "url" {
+					o.Key = key
+				}
+				sum, err := blob.ParseSum(strings.Replace(strings.TrimPrefix(o.Key, b.prefix), "/", "", 1))
+				if err != nil {
+					continue // an object of somebody else
+				}
+				if !yield(blob.Dated{Ref: blob.Ref{Sum: sum, Size: o.Size}, At: o.LastModified}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -196,7 +220,7 @@ func (b *Bucket) All(ctx context.Context) iter.Seq2[blob.Dated, error] {
 
 // Remove removes a blob's object.
 func (b *Bucket) Remove(ctx context.Context, sum blob.Sum) error {
-	err := b.client.RemoveObject(ctx, b.bucket, b.objectName(sum), minio.RemoveObjectOptions{})
+	_, err := b.do(ctx, request{method: http.MethodDelete, object: b.objectName(sum)})
 	if err != nil && !isAbsent(err) {
 		return explain(err)
 	}
