@@ -317,7 +317,7 @@ func TestErrorsQuoteNoRequest(t *testing.T) {
 	for _, err := range b.All(t.Context()) {
 		listed = err
 	}
-	gone := answering(t, nil)
+	gone := answering(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
 	for _, err := range []error{touched, listed, gone.Check(ctx), gone.Remove(t.Context(), blob.SumOf(nil))} {
