@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-guard bench-scale conformance fuzz proof judge docs dist pictures scenes
+.PHONY: test quick run build bench bench-guard bench-scale conformance fuzz proof judge docs site dist pictures scenes
 
 test:
 	./scripts/test.sh
@@ -39,6 +39,9 @@ pictures:
 
 scenes:
 	PICTURES=$(CURDIR)/docs/studio $(GO) test ./internal/app/studiotest -run TestPictures -count=1 -timeout 4h
+
+site:
+	./scripts/site.sh
 
 dist:
 	./scripts/dist.sh

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"io/fs"
 	"os"
@@ -217,5 +218,30 @@ func TestTestsAndTargetsInDocsExist(t *testing.T) {
 				t.Errorf("%s: there is no %s", p.path, word)
 			}
 		}
+	}
+}
+
+// TestDocsBecomeASite does what scripts/site.sh does.
+func TestDocsBecomeASite(t *testing.T) {
+	dir := t.TempDir()
+	docs, err := filepath.Abs(filepath.Join(root, "docs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, 0, "world create docs")
+	runIn(t, dir, 0, "import markdown "+docs+" --world docs --all-files")
+	runIn(t, dir, 0, "export site site --world docs --as gm")
+	for _, page := range []string{"index.html", "cards/table.html", "cards/import.html"} {
+		if _, err := os.Stat(filepath.Join(dir, "site", filepath.FromSlash(page))); err != nil {
+			t.Error(err)
+		}
+	}
+	search, err := os.ReadFile(filepath.Join(dir, "site", "assets", "cards.js"))
+	if err != nil || !bytes.Contains(search, []byte("PostgreSQL")) {
+		t.Errorf("the search finds no page: %v", err)
+	}
+	part, err := os.ReadFile(filepath.Join(dir, "site", "cards", "table.html"))
+	if err != nil || !bytes.Contains(part, []byte("GM notes")) {
+		t.Errorf("a page about hidden parts is cut: %v", err)
 	}
 }
