@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the long proofs, part by part, and writes what each showed into docs/proofs.md. A
 # part that is green for the code as it is now is not run again, so that a run that was
-# interrupted goes on where it was. The ordinary tests run each of them in small.
+# interrupted goes on where it was. The ordinary tests run those in small that do not take long.
 #
 #   PROOF_PARTS  names of parts, in place of all that are not green yet
 #   PROOF_AGAIN  1 runs parts again that are green
