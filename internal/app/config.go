@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/markup"
 )
 
@@ -381,7 +382,7 @@ func readFile(file string, c *Config) error {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %v", file, decoded.YAMLFaults(err)[0])
 	}
 	if len(doc.Content) == 0 {
 		return nil

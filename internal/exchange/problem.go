@@ -1,14 +1,8 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
-
-	"loregate/internal/lazyregexp"
 )
 
 // FirstNames lists up to three names and the number of the others.
@@ -61,18 +55,4 @@ func (p Problem) String() string {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Why)
 	}
 	return p.File + ": " + p.Why
-}
-
-var lineForm = lazyregexp.New(`line (\d+)`)
-
-// YAMLProblem returns the line, 0 if it is unknown, and the reason of an error of the YAML decoder.
-func YAMLProblem(err error) (line int, why string) {
-	why = strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := lineForm.FindStringSubmatch(why); m != nil {
-		line, _ = strconv.Atoi(m[1]) // the pattern matches only digits
-	}
-	if bad := (*yaml.TypeError)(nil); errors.As(err, &bad) && len(bad.Errors) > 0 {
-		why = bad.Errors[0]
-	}
-	return line, strings.TrimLeft(lineForm.ReplaceAllString(why, ""), ": ")
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"loregate/internal/access"
+	"loregate/internal/decoded"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/slicesx"
@@ -65,9 +66,8 @@ type Budget struct {
 // maxPlan bounds the size of a plan file, in bytes.
 const maxPlan = 1 << 20
 
-// yamlErrorText puts errors of the YAML decoder on one line and removes Go type names from them.
-var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ",
-	"into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
+// yamlErrorText removes Go type names from errors of the YAML decoder.
+var yamlErrorText = strings.NewReplacer("into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
 	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan",
 	"in type studio.Budget", "in a budget", "!!", "")
 
@@ -88,7 +88,11 @@ func ParsePlan(data []byte) (Plan, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty")
 		}
-		return Plan{}, Fail(Validation, "the plan cannot be read: %s", yamlErrorText.Replace(err.Error()))
+		var all []string
+		for _, found := range decoded.YAMLFaults(err) {
+			all = append(all, yamlErrorText.Replace(found.String()))
+		}
+		return Plan{}, Fail(Validation, "the plan cannot be read: %s", strings.Join(all, "; "))
 	}
 	if p.Name == "" {
 		return Plan{}, Fail(Validation, "name: a plan needs a name")

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"loregate/internal/decoded"
 	"loregate/internal/exchange"
 	"loregate/internal/lazyregexp"
 )
@@ -146,9 +147,9 @@ func (n *Note) readMeta(head string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.Broken = true
-		line, why := exchange.YAMLProblem(err)
-		n.AddReport(max(line, 1)+1, "the front matter is not YAML (%s); the note is imported without it, for the GM only",
-			why)
+		found := decoded.YAMLFaults(err)[0]
+		n.AddReport(max(found.Line, 1)+1,
+			"the front matter is not YAML (%s); the note is imported without it, for the GM only", found.Why)
 		return
 	}
 	if len(doc.Content) == 0 {

@@ -1,13 +1,14 @@
 package ranvier
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math"
 
 	"go.yaml.in/yaml/v4"
 
-	"loregate/internal/exchange"
+	"loregate/internal/decoded"
 )
 
 // readManifest reads an area's manifest. It returns false if the manifest cannot be read.
@@ -56,11 +57,8 @@ func (x *reader) readList(files fs.FS, file string) *list {
 }
 
 func (x *reader) addYAMLProblem(file string, line int, err error, what string) {
-	at, why := exchange.YAMLProblem(err)
-	if at > 0 {
-		line = at
-	}
-	x.s.AddProblem(file, line, "%s; %s", why, what)
+	found := decoded.YAMLFaults(err)[0]
+	x.s.AddProblem(file, cmp.Or(found.Line, line), "%s; %s", found.Why, what)
 }
 
 // entityPointer is a pointer to a struct that embeds entity.

@@ -169,10 +169,10 @@ func TestBrokenSources(t *testing.T) {
 			`town/rooms.yml:1: room "town:gate": the direction "Sideways" of the exit to "town:inn" is now "in"`,
 			`the exit up leads to "town:sky", which does not exist`,
 			`town/rooms.yml:1: room "town:gate": npc "town:cat" does not exist`, "town/rooms.yml:7: has no id",
-			"town/rooms.yml:10: cannot unmarshal",
+			"town/rooms.yml:10: cannot construct",
 			`town/rooms.yml:13: "town:gate" occurs twice`, "town/items.yml:1: is not a list",
 			`town/npcs.yml:1: npc "town:dog" is in no room`,
-			`town/npcs.yml:1: "town:dog": item "town:bone" does not exist`, "bad/manifest.yml:1:",
+			`town/npcs.yml:1: "town:dog": item "town:bone" does not exist`, "bad/manifest.yml:2: did not find",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v4"
 
+	"loregate/internal/decoded"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 )
@@ -56,7 +57,7 @@ func Parse(text []byte) (*Scene, error) {
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		return nil, fault.BadField("spec", "is neither YAML nor JSON: %v", err)
+		return nil, fault.BadField("spec", "is neither YAML nor JSON: %v", decoded.YAMLFaults(err)[0])
 	}
 	if len(root.Content) != 1 {
 		return nil, fault.BadField("spec", "is empty; give at least version, name and parts")
