@@ -6,7 +6,6 @@
 #   CHECKED=1          leaves out formatting, vet and staticcheck
 #   SKIPPED_TO=DIR     lists there the tests that lacked an optional program
 #   ONLY_SKIPPED=DIR   runs the tests of that list, and no others
-#   ready (argument)   checks and compiles, and runs no test
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go} began=$SECONDS
@@ -44,14 +43,15 @@ check() {
 	(cd packaging && "$go" vet . && "$go" test .) || { failed=1 && echo "FAIL packaging" >>"$log"; }
 }
 
-# run tests the packages of its input. It shows a line for each package, and the output of those that fail.
+# run tests the packages of its input. It shows a line for each package, and the output of a failed one. It runs in a
+# subshell, so that the log tells its failure.
 run() { # what, packages at once, flags
 	local what=$1 at_once=$2
 	shift 2
 	say "$what"
 	if [ -z "${ONLY_SKIPPED:-}" ]; then
 		SKIPPED_TESTS=$skipped xargs "$go" test -vet=off -p "$at_once" -timeout 20m "$@" 2>&1 |
-			grep --line-buffered -v 'no test files' | tee -a "$log" || failed=1
+			grep --line-buffered -v 'no test files' | tee -a "$log" || echo "FAIL $what" >>"$log"
 		return
 	fi
 	# Each package once, with a pattern of the tests that were skipped. A test within a listed test is left out.
@@ -60,7 +60,7 @@ run() { # what, packages at once, flags
 			substr($1, length($1) - length(end) + 1) != end || kept != "" && index($2, kept "/") == 1 { next }
 			{ kept = $2; patterns = patterns (patterns == "" ? "" : "|") $2 }
 			END { if (patterns != "") print patterns "\n" "'"$package"'" }'
-	done | xargs -d '\n' -r -n 2 -P "$at_once" "$go" test -vet=off -timeout 20m "$@" -run 2>&1 | tee -a "$log" || failed=1
+	done | xargs -d '\n' -r -n 2 -P "$at_once" "$go" test -vet=off -timeout 20m "$@" -run 2>&1 | tee -a "$log" || echo "FAIL $what" >>"$log"
 }
 
 [ -n "${CHECKED:-}" ] || check
@@ -69,9 +69,6 @@ export GOFLAGS="$("$go" env GOFLAGS) '-ldflags=-s -w'"
 say compiling
 "$go" build ./...
 packages=$("$go" list ./...)
-if [ "${1:-}" = ready ]; then
-	exit "$failed"
-fi
 cores=$(getconf _NPROCESSORS_ONLN)
 grep -E "$raced" <<<"$packages" | run 'packages whose goroutines share memory, with the race detector' "$cores" "${watched[@]}"
 grep -Ev "$raced|$heavy" <<<"$packages" | run 'other packages' "$cores"
