@@ -26,7 +26,7 @@ type runner interface {
 // argument of its command, and with help alone a flag. An embedded struct adds its fields. The tag name replaces a
 // name, group is a heading of the list of commands, and a command with default also runs if its parent is named alone.
 // The tags of flags and arguments are explained at value. The flags of a command are added when it is first found, since
-// those of all commands take longer than most starts.
+// the flags of all commands take longer than most starts.
 type commandLine struct {
 	root   *cobra.Command
 	bare   map[*cobra.Command]*parameters // of commands without their flags
@@ -175,7 +175,7 @@ func (p *parameters) addTo(cmd *cobra.Command) {
 	}
 }
 
-// addFields adds the fields of a struct to a command, and those of embedded structs last.
+// addFields adds the fields of a struct to a command, and the fields of embedded structs last.
 func (p *parameters) addFields(cmd *cobra.Command, fields reflect.Value) {
 	var embedded []reflect.Value
 	for i := range fields.NumField() {

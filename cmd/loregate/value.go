@@ -42,8 +42,12 @@ func newValue(cmd *cobra.Command, f reflect.StructField, at reflect.Value) *valu
 	return v
 }
 
-// expandLists replaces the names of lists in a text by their elements.
+// expandLists replaces the names of lists in a text by their elements. Few texts have one, and the agents are read from
+// files.
 func expandLists(text string) string {
+	if !strings.Contains(text, "${") {
+		return text
+	}
 	return strings.NewReplacer("${agents}", strings.Join(agent.Names(), ", "),
 		"${languages}", strings.Join(stem.Languages(), ",")).Replace(text)
 }

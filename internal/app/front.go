@@ -38,6 +38,7 @@ func frontPage() func(w http.ResponseWriter, base string) {
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
-		_, _ = io.WriteString(w, strings.Replace(frontText, frontClients, clients.String(), 1)) // a client that has disconnected needs no page
+		// A client that has disconnected needs no page.
+		_, _ = io.WriteString(w, strings.Replace(frontText, frontClients, clients.String(), 1))
 	}
 }

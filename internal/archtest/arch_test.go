@@ -163,7 +163,7 @@ var mayImport = map[string][]string{
 	"studio/sentence": {"fault", "meaning", "studio/build", "studio/builder", "studio/noise", "studio/spec"},
 	"studio/godot4":   {"studio/build", "studio/scene"},
 	"witness":         {"canon", "access", "fault"},
-	"blob/s3":         {"blob", "fault"},
+	"blob/s3":         {"blob", "fault", "wait"},
 	"transfer":        {"body", "exchange", "job", "op", "access", "fault"},
 	"world/market":    {"world", "canon", "op", "access", "fault"},
 	"outbound":        {},

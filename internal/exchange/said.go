@@ -56,7 +56,7 @@ func ReadHidden(ctx context.Context, l *canon.Snapshot, each func(canon.Card)) (
 }
 
 // Owner returns the name of a card in which the words of a sentence are hidden, unless another card shows them. A text
-// of the card except is no hidden one.
+// of the card except is not hidden.
 func (h HiddenTexts) Owner(ctx context.Context, l *canon.Snapshot, words string, except canon.CardID) (string, error) {
 	owner, hidden := h.owners[hashWords(words)]
 	if !hidden || owner.card == except {

@@ -39,7 +39,7 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	if order := o.Out().PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
 		bad("Unwrap %s must be the first field of the output", o.Unwrap)
 	}
-	if o.BodyLimit > 0 && o.input().upload == "" {
+	if o.BodyLimit > 0 && o.UploadField() == "" {
 		bad("BodyLimit needs an input with a []byte field")
 	}
 	for _, name := range PropertyNames(o.In()) {

@@ -49,18 +49,19 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 		return in, fault.New(fault.Invalid, "the input must be a JSON object")
 	}
 	var f faults
+	form := o.input()
 	o.fillIn(&n, &in, r)
 	o.takeEngineFields(&n, &in, &f)
-	if r.Upload != nil && o.input().upload != "" {
-		n.takeMember(o.input().upload)
-		n.kids = append(n.kids, member{o.input().upload, node{kind: '"'}})
+	if r.Upload != nil && form.upload != "" {
+		n.takeMember(form.upload)
+		n.kids = append(n.kids, member{form.upload, node{kind: '"'}})
 	}
 	if !o.loose {
 		o.applyAliases(&n)
-		o.input().shape.checkValue(&n, nil, &f)
+		form.shape.checkValue(&n, nil, &f)
 	}
-	if r.Upload != nil && o.input().upload != "" {
-		n.takeMember(o.input().upload)
+	if r.Upload != nil && form.upload != "" {
+		n.takeMember(form.upload)
 	}
 	o.setGuardFields(&n, &in)
 	o.setUnsure(&n, &in, &f)
@@ -83,7 +84,7 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 // takeUpload takes a file out of an input that has it as base64, so that a file is handled in one way however it
 // came. A text that is not base64 stays, and is refused when the input is decoded.
 func (o *Operation) takeUpload(n *node) *body.File {
-	v := n.member(o.input().upload)
+	v := n.member(o.UploadField())
 	if v == nil || v.kind != '"' {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (o *Operation) takeUpload(n *node) *body.File {
 	if err != nil || strings.ContainsAny(v.text, "\r\n") {
 		return nil
 	}
-	n.takeMember(o.input().upload)
+	n.takeMember(o.UploadField())
 	return body.Bytes(data)
 }
 
@@ -112,7 +113,7 @@ func (o *Operation) checkFileSize(n *node, upload *body.File) error {
 	if upload != nil {
 		size = int(upload.Size())
 	}
-	if v := n.member(o.input().upload); v != nil && o.input().upload != "" {
+	if v := n.member(o.UploadField()); v != nil && o.UploadField() != "" {
 		size = base64.StdEncoding.DecodedLen(len(v.text)) - strings.Count(v.text[max(len(v.text)-2, 0):], "=")
 	}
 	if o.BodyLimit == 0 || int64(size) <= o.BodyLimit {

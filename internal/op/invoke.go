@@ -242,7 +242,7 @@ func (l *Local) divertWrite(ctx context.Context, o *Operation, call *Call, r Req
 	if r.Upload != nil {
 		data, err := call.Hold.Load(ctx, r.Upload, weightOfFile)
 		if err == nil {
-			input, err = withUpload(input, o.input().upload, data)
+			input, err = withUpload(input, o.UploadField(), data)
 		}
 		if err != nil {
 			return nil, err

@@ -70,8 +70,8 @@ type Local struct {
 
 var _ Invoker = (*Local)(nil)
 
-// NewLocal makes a Local. Its error lists what is declared twice, and resources whose addresses cannot be read; Check
-// checks the declarations in full.
+// NewLocal makes a Local. Its error lists double declarations, and resources whose addresses cannot be read; Check checks
+// the declarations in full.
 func NewLocal(c Config) (*Local, error) {
 	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, refuse: c.Refuse,
 		near: c.Near, gmManages: c.GMManages,

@@ -48,10 +48,11 @@ func (o *Operation) cutOutput(out any, budget int) (shorter any, next map[string
 	if c, cuttable := out.(Cuttable); cuttable {
 		return c.Cut(budget)
 	}
-	if o.output().list == nil {
+	list := o.output().list
+	if list == nil {
 		return out, nil, false
 	}
-	return o.output().list.cut(out, budget)
+	return list.cut(out, budget)
 }
 
 // encodeCut encodes a shortened output and adds truncated and next, unless the output declares them

@@ -9,8 +9,8 @@ import (
 )
 
 // Eventually polls until a condition holds. It fails the test if the condition does not hold within the given time,
-// which only ends a test that hangs: give waittest.Patience, unless a package has a longer one. Use it to observe another process; wait for
-// a channel or in a synctest bubble where that is possible.
+// which only ends a test that hangs: give waittest.Patience, unless a package has a longer one. Use it to observe
+// another process; wait for a channel or in a synctest bubble where that is possible.
 func Eventually(t testing.TB, condition string, within time.Duration, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), within)

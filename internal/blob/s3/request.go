@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"loregate/internal/blob"
+	"loregate/internal/wait"
 )
 
 // Limits of requests.
@@ -136,10 +137,8 @@ func (b *Bucket) send(ctx context.Context, region string, q request) (*http.Resp
 		if err == nil || !mayPass(err) || n == attempts-1 {
 			return res, err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, pause<<n) {
 			return nil, ctx.Err()
-		case <-time.After(pause << n):
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // keys are credentials.
 type keys struct{ id, secret, token string }
 
-// findKeys returns the credentials of the environment, else those of a profile in the file that
+// findKeys returns the credentials of the environment, else of a profile in the file that
 // Amazon's tools share.
 func findKeys() (keys, error) {
 	k := keys{os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), os.Getenv("AWS_SESSION_TOKEN")}

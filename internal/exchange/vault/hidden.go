@@ -9,7 +9,7 @@ import (
 )
 
 // hiddenTexts returns the name of the card in which the words of a sentence are hidden in the world before an import; ""
-// for other words. A text of the given card is no hidden one. In a note that is new or has changed such sentences stay
+// for other words. A text of the given card is not hidden. In a note that is new or has changed such sentences stay
 // hidden. Nil: none is.
 type hiddenTexts func(words string, except canon.CardID) (string, error)
 
